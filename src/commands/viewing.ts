@@ -1,0 +1,97 @@
+import { selectedService } from '../store/select/rows.ts';
+import { always, type Command, emit } from './command.ts';
+
+/** Everything that changes what is looked at, and nothing on a host. */
+export const viewingCommands: readonly Command[] = [
+	{
+		id: 'details',
+		title: 'details',
+		doc: 'Show everything known of the selected service, with where it comes from',
+		context: 'main',
+		danger: false,
+		footer: 20,
+		disabledReason: (state) => (selectedService(state) ? null : 'No service is selected'),
+		run: (state) => emit({ type: 'view', view: state.ui.view === 'details' ? 'deck' : 'details' }),
+	},
+	{
+		id: 'source',
+		title: 'source',
+		doc: 'Show where each figure of the hosts comes from, and back',
+		context: 'main',
+		danger: false,
+		footer: 21,
+		disabledReason: (state) => (state.hosts.some((host) => host.statement) ? null : 'No host has been read yet'),
+		run: (state) => emit({ type: 'view', view: state.ui.view === 'sources' ? 'deck' : 'sources' }),
+	},
+	{
+		id: 'retry',
+		title: 'retry',
+		doc: 'Connect to hosts that are down now, without waiting',
+		context: 'main',
+		danger: false,
+		footer: 22,
+		disabledReason: (state) => (state.hosts.some((host) => host.link.state === 'down') ? null : 'No host is down'),
+		run: (state) =>
+			state.hosts
+				.filter((host) => host.link.state === 'down')
+				.map((host) => ({ type: 'retry' as const, host: host.settings.name })),
+	},
+	{
+		id: 'help',
+		title: 'help',
+		doc: 'Show all keys, and back',
+		context: 'main',
+		danger: false,
+		footer: 30,
+		disabledReason: always,
+		run: (state) => emit({ type: 'view', view: state.ui.view === 'help' ? 'deck' : 'help' }),
+	},
+	{
+		id: 'back',
+		title: 'back',
+		doc: 'Close what is open',
+		context: 'any',
+		danger: false,
+		footer: 1,
+		footerWhen: (state) => state.ui.view !== 'deck',
+		disabledReason: always,
+		run: (state) => emit(state.ui.dialog ? { type: 'dialogClosed' } : { type: 'view', view: 'deck' }),
+	},
+	{
+		id: 'redraw',
+		title: 'redraw',
+		doc: 'Draw the whole screen again',
+		context: 'any',
+		danger: false,
+		disabledReason: always,
+		run: () => [{ type: 'redraw' }],
+	},
+	{
+		id: 'quit',
+		title: 'quit',
+		doc: 'Leave; nothing is stopped by it, and what is in flight goes on',
+		context: 'any',
+		danger: false,
+		footer: 31,
+		disabledReason: always,
+		run: () => [{ type: 'quit' }],
+	},
+	{
+		id: 'confirm.next',
+		title: 'next',
+		doc: 'Go to the next button',
+		context: 'dialog',
+		danger: false,
+		disabledReason: (state) => (state.ui.dialog ? null : 'No dialog is open'),
+		run: () => emit({ type: 'dialogFocus', by: 1 }),
+	},
+	{
+		id: 'confirm.previous',
+		title: 'previous',
+		doc: 'Go to the button before',
+		context: 'dialog',
+		danger: false,
+		disabledReason: (state) => (state.ui.dialog ? null : 'No dialog is open'),
+		run: () => emit({ type: 'dialogFocus', by: -1 }),
+	},
+];

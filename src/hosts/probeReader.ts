@@ -1,0 +1,261 @@
+import { type Failure, failure } from '../domain/failure.ts';
+import type { Identity } from '../domain/host.ts';
+import type { Observation } from '../domain/observation.ts';
+import type { CgroupSum, Process } from '../domain/process.ts';
+import type { Container, Unit, UnitManager } from '../domain/unit.ts';
+import { appsAt, emptyGpuStream, type GpuStream, pushApps, pushQuery } from './gpuStream.ts';
+import { parseContainers } from './parse/containers.ts';
+import { type CpuTimes, parseCpu, parseMemInfo, parsePressure } from './parse/meminfo.ts';
+import { parseUnits } from './parse/systemd.ts';
+import type { ProbeMessage } from './probeLines.ts';
+
+/**
+ * Turns the probe's messages into observations: one at every tick, each part with its own source and time. Nothing a
+ * host sends makes it throw; what can't be read becomes a failure of its part, and the part keeps its last facts.
+ */
+export type ProbeReader = {
+	/** Takes one message; `now` is the console's clock in ms. Returns an observation at a tick that could be read. */
+	readonly push: (message: ProbeMessage, now: number) => Observation | null;
+};
+
+type Part = 'memory' | 'gpu' | 'apps' | 'system' | 'user' | 'containers' | 'walk';
+
+type State = {
+	identity: Identity | null;
+	/** Console ms minus host seconds × 1000: the smallest seen lately, which is the one with the least delay. */
+	offset: number;
+	cpu: CpuTimes | null;
+	cpuBusy: number | null;
+	gpu: GpuStream;
+	units: Record<UnitManager, { list: ReadonlyMap<string, Unit>; at: number } | null>;
+	containers: { list: readonly Container[]; at: number; tool: string } | null;
+	walk: { groups: readonly CgroupSum[]; large: readonly Process[]; at: number } | null;
+	failures: Map<Part, Failure>;
+	answered: Set<Part>;
+	/** The same array as long as nothing changed, so that what is derived from it can be kept. */
+	unitList: readonly Unit[];
+};
+
+export const probeReader = (host: string): ProbeReader => {
+	const state: State = {
+		identity: null,
+		offset: Number.POSITIVE_INFINITY,
+		cpu: null,
+		cpuBusy: null,
+		gpu: emptyGpuStream,
+		units: { system: null, user: null },
+		containers: null,
+		walk: null,
+		failures: new Map(),
+		answered: new Set(),
+		unitList: [],
+	};
+	const push = (message: ProbeMessage, now: number): Observation | null => {
+		switch (message.k) {
+			case 'hello':
+				state.identity = readIdentity(message);
+				return null;
+			case 'gpu':
+				readGpu(state, host, message);
+				return null;
+			case 'units':
+				readUnits(state, host, message);
+				return null;
+			case 'containers':
+				readContainers(state, host, message);
+				return null;
+			case 'walk':
+				readWalk(state, message);
+				return null;
+			case 'tick':
+				return readTick(state, host, message, now);
+			default:
+				return null;
+		}
+	};
+	return { push };
+};
+
+const number = (value: unknown): number | null => (typeof value === 'number' && Number.isFinite(value) ? value : null);
+const string = (value: unknown): string => (typeof value === 'string' ? value : '');
+const strings = (value: unknown): string[] =>
+	Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : [];
+
+const readIdentity = (message: ProbeMessage): Identity => ({
+	hostname: string(message['hostname']),
+	kernel: string(message['kernel']),
+	machine: string(message['machine']),
+	bootId: string(message['boot']),
+	user: string(message['user']),
+	uid: number(message['uid']) ?? -1,
+});
+
+const readGpu = (state: State, host: string, message: ProbeMessage): void => {
+	const part: Part = message['what'] === 'apps' ? 'apps' : 'gpu';
+	const at = number(message['at']);
+	const error = string(message['error']);
+	if (error !== '' || at === null) {
+		state.answered.add(part);
+		state.failures.set(part, gpuFailure(host, error));
+		return;
+	}
+	const lines = strings(message['lines']);
+	const before = state.gpu;
+	state.gpu = part === 'apps' ? pushApps(before, lines, at) : pushQuery(before, lines, at);
+	const heard = part === 'apps' ? state.gpu.appsAt !== before.appsAt : state.gpu.queryRounds !== before.queryRounds;
+	if (heard) {
+		state.answered.add(part);
+		state.failures.delete(part);
+	} else if (part === 'gpu' && lines.some((line) => /no devices were found|failed|error/i.test(line))) {
+		state.answered.add(part);
+		state.failures.set(part, gpuFailure(host, lines.join(' ')));
+	}
+};
+
+const gpuFailure = (host: string, error: string): Failure =>
+	/no such file/i.test(error)
+		? failure(
+				'missing-tool',
+				`${host} has no nvidia-smi`,
+				'GPU figures need the NVIDIA driver with its tools on the host',
+			)
+		: failure(
+				'unreadable',
+				`nvidia-smi on ${host}: ${error || 'ended'}`,
+				`Look at it on the host: ssh ${host} nvidia-smi`,
+			);
+
+const readUnits = (state: State, host: string, message: ProbeMessage): void => {
+	const manager: UnitManager = message['mgr'] === 'user' ? 'user' : 'system';
+	state.answered.add(manager);
+	const error = string(message['error']);
+	if (error !== '') {
+		const hint =
+			manager === 'user'
+				? `Services of the user's manager need a session: loginctl enable-linger on ${host}`
+				: `Look at it on the host: ssh ${host} systemctl status`;
+		state.failures.set(manager, failure('unreadable', `${manager} manager of ${host}: ${error}`, hint));
+		return;
+	}
+	state.failures.delete(manager);
+	const units = parseUnits(string(message['text']), manager);
+	const list = new Map(message['full'] === true ? [] : state.units[manager]?.list);
+	for (const unit of units) list.set(unit.name, unit);
+	state.units[manager] = { list, at: number(message['at']) ?? 0 };
+	state.unitList = [...(state.units.system?.list.values() ?? []), ...(state.units.user?.list.values() ?? [])];
+};
+
+const readContainers = (state: State, host: string, message: ProbeMessage): void => {
+	state.answered.add('containers');
+	const tool = string(message['tool']);
+	const error = string(message['error']);
+	if (tool === '') {
+		state.failures.delete('containers');
+		return;
+	}
+	if (message['code'] !== 0) {
+		const hint = /permission denied/i.test(error)
+			? `Let the user see containers: sudo usermod -aG docker USER on ${host}, then log in again`
+			: `Look at it on the host: ssh ${host} ${tool} ps`;
+		const kind = /permission denied/i.test(error) ? 'denied' : 'unreadable';
+		state.failures.set('containers', failure(kind, `${tool} ps on ${host}: ${error || 'failed'}`, hint));
+		return;
+	}
+	state.failures.delete('containers');
+	state.containers = { list: parseContainers(string(message['text']), tool), at: number(message['at']) ?? 0, tool };
+};
+
+const readProcess = (value: unknown): Process | null => {
+	if (!Array.isArray(value)) return null;
+	const [pid, startTicks, state, name, cgroup, anonBytes] = value as unknown[];
+	if (number(pid) === null || number(startTicks) === null) return null;
+	return {
+		pid: pid as number,
+		startTicks: startTicks as number,
+		state: string(state),
+		name: string(name),
+		cgroup: string(cgroup),
+		anonBytes: Math.max(0, number(anonBytes) ?? 0),
+	};
+};
+
+const readProcesses = (value: unknown): Process[] =>
+	Array.isArray(value) ? value.map(readProcess).filter((process) => process !== null) : [];
+
+const readWalk = (state: State, message: ProbeMessage): void => {
+	const groups: CgroupSum[] = [];
+	const sums = typeof message['groups'] === 'object' && message['groups'] !== null ? message['groups'] : {};
+	for (const [path, sum] of Object.entries(sums)) {
+		if (!Array.isArray(sum)) continue;
+		groups.push({ path, processes: number(sum[0]) ?? 0, anonBytes: Math.max(0, number(sum[1]) ?? 0) });
+	}
+	state.walk = { groups, large: readProcesses(message['large']), at: number(message['at']) ?? 0 };
+	state.answered.add('walk');
+};
+
+const readTick = (state: State, host: string, message: ProbeMessage, now: number): Observation | null => {
+	const at = number(message['at']);
+	const memory = parseMemInfo(string(message['meminfo']));
+	if (at === null || state.identity === null || !memory.ok) return null;
+	// Let it grow by 1 ms a tick, so that a clock that was stopped (suspend) is followed.
+	state.offset = Math.min(state.offset + 1, now - at * 1000);
+	const clock = (seconds: number): number => Math.round(seconds * 1000 + state.offset);
+	const seen = clock(at);
+
+	const pressure = parsePressure(string(message['psi']));
+	const cpu = parseCpu(string(message['cpu']));
+	if (cpu.ok && state.cpu && cpu.value.total > state.cpu.total) {
+		const share = (cpu.value.busy - state.cpu.busy) / (cpu.value.total - state.cpu.total);
+		state.cpuBusy = Math.min(1, Math.max(0, share));
+	}
+	if (cpu.ok) state.cpu = cpu.value;
+
+	const procs = readProcesses(message['procs']);
+	const gone = new Set([
+		...(Array.isArray(message['gone']) ? message['gone'] : []),
+		...procs.filter((process) => process.state === 'Z').map((process) => process.pid),
+	]);
+	const apps = appsAt(state.gpu, at);
+	if (apps) state.answered.add('apps');
+	const known = new Set(procs.map((process) => process.pid));
+	const large = (state.walk?.large ?? []).filter((process) => !known.has(process.pid) && !gone.has(process.pid));
+	const unitsAt = Math.max(state.units.system?.at ?? 0, state.units.user?.at ?? 0);
+	return {
+		host,
+		at: seen,
+		sequence: number(message['n']) ?? 0,
+		complete: PARTS.every((part) => state.answered.has(part)),
+		identity: state.identity,
+		uptime: at,
+		memory: { value: memory.value, source: '/proc/meminfo', observedAt: seen },
+		pressure: pressure.ok ? { value: pressure.value, source: '/proc/pressure/memory', observedAt: seen } : null,
+		cpuBusy: state.cpuBusy,
+		gpus:
+			state.gpu.queryAt === null
+				? null
+				: {
+						value: [...state.gpu.gpus.values()],
+						source: 'nvidia-smi --query-gpu',
+						observedAt: clock(state.gpu.queryAt),
+					},
+		gpuProcesses: apps && {
+			value: apps.list.filter((process) => !gone.has(process.pid)),
+			source: 'nvidia-smi --query-compute-apps',
+			observedAt: clock(apps.at),
+		},
+		processes: [...procs.filter((process) => !gone.has(process.pid)), ...large],
+		cgroups: state.walk && { value: state.walk.groups, source: '/proc/PID/statm', observedAt: clock(state.walk.at) },
+		units:
+			state.unitList.length > 0 || state.units.system
+				? { value: state.unitList, source: 'systemctl show', observedAt: clock(unitsAt) }
+				: null,
+		containers: state.containers && {
+			value: state.containers.list,
+			source: `${state.containers.tool} ps`,
+			observedAt: clock(state.containers.at),
+		},
+		failures: [...state.failures.values()],
+	};
+};
+
+const PARTS: readonly Part[] = ['gpu', 'apps', 'system', 'user', 'containers', 'walk'];

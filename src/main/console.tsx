@@ -1,0 +1,158 @@
+import { randomBytes } from 'node:crypto';
+import { render } from 'ink';
+import type { Intent } from '../commands/command.ts';
+import type { Keymap } from '../commands/keymap.ts';
+import type { Settings } from '../config/settings.ts';
+import type { Hosts } from '../hosts/index.ts';
+import { App } from '../screen/App.tsx';
+import { Compositor } from '../screen/frame/compositor.ts';
+import { depthOf } from '../screen/frame/style.ts';
+import { PaneProvider } from '../screen/Pane.tsx';
+import { styleOf, type Theme } from '../screen/theme/theme.ts';
+import type { Event } from '../store/events.ts';
+import { initialState } from '../store/state.ts';
+import { createConsoleStore } from '../store/store.ts';
+import { openRecords } from './records.ts';
+import { guardTerminal } from './terminal.ts';
+
+export type ConsoleOptions = {
+	readonly settings: Settings;
+	/** Identity of the configuration, for the journal. */
+	readonly configFile: string;
+	readonly stateFolder: string;
+	readonly title: string;
+	readonly theme: Theme;
+	readonly keymap: Keymap;
+	readonly readOnly: boolean;
+	/** Done after the first frame and before the hosts are opened, such as starting the demo pair; returns its end. */
+	readonly prepare: () => Promise<{ sshConfig: string | null; end: () => Promise<void> }>;
+};
+
+/** Facts that come within this time (ms) of each other are drawn together; keys are drawn at once. */
+const COALESCE = 80;
+
+/** The full-screen console. Resolves with the exit code after the terminal is restored. */
+export const runConsole = async (options: ConsoleOptions): Promise<number> => {
+	const { settings, theme, keymap } = options;
+	const { stdout } = process;
+	const store = createConsoleStore(initialState(settings.hosts, options.title, Date.now(), options.readOnly));
+	const compositor = new Compositor({
+		columns: stdout.columns || 80,
+		rows: stdout.rows || 24,
+		style: styleOf(theme, depthOf(process.env, true)),
+		write: (bytes) => {
+			stdout.write(bytes);
+		},
+	});
+
+	let queued: Event[] = [];
+	let timer: NodeJS.Timeout | null = null;
+	const flush = (): void => {
+		timer = null;
+		const events = queued;
+		queued = [];
+		store.dispatch({ type: 'clock', now: Date.now() }, ...events);
+	};
+	const later = (event: Event): void => {
+		queued.push(event);
+		timer ??= setTimeout(flush, COALESCE);
+	};
+	const clock = setInterval(() => {
+		if (timer === null && Date.now() - store.get().now > 900) flush();
+	}, 500);
+
+	let hosts: Hosts | null = null;
+	let quit: (code: number) => void = () => {};
+	const records = openRecords({
+		folder: options.stateFolder,
+		config: options.configFile,
+		changed: (operation) => later({ type: 'operation', operation }),
+		userOf: (name) => store.get().hosts.find((host) => host.settings.name === name)?.seen?.identity.user ?? '',
+		hosts: {
+			exec: async (host, line, timeoutMs) => {
+				if (hosts) return hosts.exec(host, line, timeoutMs);
+				const failure = { kind: 'lost', cause: `${host} is not connected`, hint: 'Nothing was sent' } as const;
+				return { sent: false, failure };
+			},
+			watch: (host, manager, unit) => hosts?.watch(host, manager, unit),
+		},
+		newId: () => randomBytes(6).toString('hex'),
+	});
+
+	const onIntent = (intent: Intent): void => {
+		switch (intent.type) {
+			case 'event':
+				store.dispatch(intent.event);
+				return;
+			case 'execute':
+				void records.run(intent.plan);
+				return;
+			case 'retry':
+				hosts?.retry(intent.host);
+				return;
+			case 'redraw':
+				compositor.invalidate();
+				compositor.flush();
+				return;
+			case 'quit':
+				quit(0);
+		}
+	};
+	const onResize = (columns: number, rows: number): void => {
+		compositor.resize(columns, rows);
+		compositor.schedule();
+	};
+
+	const terminal = guardTerminal(compositor);
+	const app = render(
+		<PaneProvider mode="compositor" compositor={compositor}>
+			<App store={store} keymap={keymap} onIntent={onIntent} onResize={onResize} />
+		</PaneProvider>,
+		// `interactive`: the variable CI in somebody's environment must not make the screen stay empty.
+		{ alternateScreen: true, interactive: true, exitOnCtrlC: false, patchConsole: false },
+	);
+	const ended = new Promise<number>((resolve, reject) => {
+		quit = resolve;
+		// Ink ends by itself when drawing throws; without this the program would go on without a screen.
+		app.waitUntilExit().then(() => resolve(0), reject);
+	});
+	// Handled below; until then a fault at the first frame must not count as nobody's.
+	ended.catch(() => {});
+
+	await app.waitUntilRenderFlush();
+	let prepared: Awaited<ReturnType<ConsoleOptions['prepare']>>;
+	try {
+		prepared = await options.prepare();
+	} catch (error) {
+		app.unmount();
+		terminal.restore();
+		throw error;
+	}
+	const opened = await records.open();
+	store.dispatch(...opened);
+	const { openHosts } = await import('../hosts/index.ts');
+	hosts = openHosts(
+		settings.hosts.map((host) => host.name),
+		{ sshConfig: prepared.sshConfig, periodSeconds: settings.periodSeconds },
+		{
+			link: (host, link) => later({ type: 'link', host, link }),
+			observed: (observation) => {
+				later({ type: 'observed', observation });
+				// Operations look at every frame, also at those that are not drawn.
+				records.observe(observation, settings.hosts);
+			},
+		},
+	);
+	await records.adopt();
+
+	try {
+		return await ended;
+	} finally {
+		clearInterval(clock);
+		if (timer) clearTimeout(timer);
+		app.unmount();
+		terminal.restore();
+		hosts.close();
+		await Promise.all([records.close(), prepared.end()]);
+	}
+};

@@ -1,0 +1,183 @@
+import { useInput, useWindowSize } from 'ink';
+import { type ReactNode, useEffect, useLayoutEffect, useMemo, useRef } from 'react';
+import { useStore } from 'zustand';
+import { type Chord, chordOf } from '../commands/chord.ts';
+import type { Intent } from '../commands/command.ts';
+import { footerCommands, invoke } from '../commands/index.ts';
+import { type Keymap, keysFor, step } from '../commands/keymap.ts';
+import { dialogView } from '../store/select/dialog.ts';
+import { hostViews } from '../store/select/host.ts';
+import { clockText } from '../store/select/names.ts';
+import { progressView } from '../store/select/progress.ts';
+import { tableView } from '../store/select/table.ts';
+import { whyView } from '../store/select/why.ts';
+import type { State } from '../store/state.ts';
+import type { Store } from '../store/store.ts';
+import { line, text } from './frame/line.ts';
+import { LEAST, layoutFor } from './layout.ts';
+import { Pane } from './Pane.tsx';
+import { type FooterKey, footer, header, tooSmall } from './panes/chrome.ts';
+import { dialogPane } from './panes/dialog.ts';
+import { hostPanel, hostSummary } from './panes/hostPanel.ts';
+import { reading } from './panes/reading.ts';
+import { servicesPane } from './panes/services.ts';
+import { progressLine, textPane, whyLines, whyPane } from './panes/text.ts';
+
+export type AppProps = {
+	readonly store: Store;
+	readonly keymap: Keymap;
+	/** Carries out what a command asks for. */
+	readonly onIntent: (intent: Intent) => void;
+	/** Called when the window has another size, before anything is drawn for it. */
+	readonly onResize: (columns: number, rows: number) => void;
+};
+
+/** How long a notice stays (ms). */
+const NOTICE = 12_000;
+
+/** The whole screen: state to panes, keys to commands. Everything it shows is decided in the selectors and panes. */
+export function App({ store, keymap, onIntent, onResize }: AppProps): ReactNode {
+	const state = useStore(store.api);
+	const { columns, rows } = useWindowSize();
+	useLayoutEffect(() => onResize(columns, rows), [onResize, columns, rows]);
+	const pending = useRef<readonly Chord[]>([]);
+	const small = columns < LEAST.columns || rows < LEAST.rows;
+	const refusal = useRef<string | null>(null);
+
+	useInput((input, key) => {
+		for (const chord of chordOf(input, key)) {
+			const now = store.get();
+			const found = step(now.ui.dialog ? keymap.dialog : keymap.main, pending.current, chord);
+			pending.current = found.kind === 'pending' ? found.pending : [];
+			if (found.kind !== 'command') continue;
+			const blocked = refusal.current;
+			if (blocked !== null && found.command !== 'quit' && found.command !== 'back' && found.command !== 'redraw') {
+				if (found.command === 'confirm.accept' && now.ui.dialog?.focus === 0)
+					onIntent({ type: 'event', event: { type: 'dialogClosed' } });
+				continue;
+			}
+			for (const intent of invoke(found.command, now)) onIntent(intent);
+		}
+	});
+
+	const dialog = useMemo(() => {
+		const view = dialogView(state);
+		return view && dialogPane(view, columns, rows);
+	}, [state, columns, rows]);
+	// What can't be read in full can't be confirmed: in too small a window only Cancel and quit act.
+	const blocked = small || dialog?.complete === false ? 'too small' : null;
+	useEffect(() => {
+		refusal.current = blocked;
+	}, [blocked]);
+
+	if (small) {
+		return <Pane id="small" x={0} y={0} width={columns} height={rows} lines={tooSmall(columns, rows, LEAST)} />;
+	}
+	return (
+		<>
+			{state.ui.view === 'deck' ? (
+				<Deck state={state} columns={columns} rows={rows} />
+			) : (
+				<Reading state={state} keymap={keymap} columns={columns} rows={rows} />
+			)}
+			<Chrome state={state} keymap={keymap} columns={columns} rows={rows} />
+			{dialog && (
+				<Pane
+					id="dialog"
+					z={10}
+					x={Math.floor((columns - dialog.width) / 2)}
+					y={Math.max(0, Math.floor((rows - dialog.lines.length) / 2))}
+					width={dialog.width}
+					height={dialog.lines.length}
+					lines={dialog.lines}
+				/>
+			)}
+		</>
+	);
+}
+
+type Part = { readonly state: State; readonly columns: number; readonly rows: number };
+
+const placesFor = ({ state, columns, rows }: Part) => {
+	const owners = Math.max(
+		3,
+		...state.hosts.map((host) => {
+			const count = (host.statement?.rows ?? []).filter((row) => row.bytes > 0).length - 3;
+			return Math.ceil(count / Math.max(1, Math.floor((columns / 2 - 4) / 27))) + 1;
+		}),
+	);
+	return layoutFor(columns, rows, state.hosts.length, owners, state.operations.length);
+};
+
+function Deck(part: Part): ReactNode {
+	const { state } = part;
+	const places = placesFor(part);
+	const { selected } = state.ui;
+	const why = whyView(state);
+	const { services, why: whyPlace } = places;
+	return (
+		<>
+			{hostViews(state).map((view, index) => {
+				const place = places.hosts[index];
+				if (!place || place.height === 0) return null;
+				const lines =
+					places.hostStyle === 'panel'
+						? hostPanel(view, place.width, place.height, selected)
+						: hostSummary(view, place.width, selected);
+				return <Pane key={view.name} id={`host:${view.name}`} {...place} lines={lines} />;
+			})}
+			<Pane id="services" {...services} lines={servicesPane(tableView(state), services.width, services.height)} />
+			<Pane
+				id="why"
+				{...whyPlace}
+				lines={(places.whyStyle === 'pane' ? whyPane : whyLines)(why, whyPlace.width, whyPlace.height)}
+			/>
+		</>
+	);
+}
+
+/** Views that are read over the whole screen. */
+function Reading(part: Part & { readonly keymap: Keymap }): ReactNode {
+	const { state, keymap } = part;
+	const { body } = placesFor(part);
+	const { title, lines } = reading(state, keymap, body.width - 4);
+	return <Pane id="reading" {...body} lines={textPane(title, lines, state.ui.scroll, body.width, body.height)} />;
+}
+
+/** Header, what was done last, and the keys that act now. */
+function Chrome(part: Part & { readonly keymap: Keymap }): ReactNode {
+	const { state, keymap, columns } = part;
+	const places = placesFor(part);
+	const table = state.ui.dialog ? keymap.dialog : keymap.main;
+	const keys: FooterKey[] = state.ui.dialog
+		? [
+				{ keys: shown(table, 'confirm.next'), title: 'other button' },
+				{ keys: shown(table, 'confirm.accept'), title: 'press it' },
+				{ keys: shown(table, 'back'), title: 'cancel' },
+			]
+		: footerCommands(state)
+				.map((command) => ({ keys: shown(table, command.id), title: command.title }))
+				.filter((one) => one.keys !== '');
+	const { notice } = state.ui;
+	const fresh = notice && state.now - notice.at < NOTICE ? notice : null;
+	const operations = state.operations.slice(-places.progress.height);
+	const progress = operations.map((operation) => progressLine(progressView(operation, state.now), columns));
+	if (fresh) {
+		const hint = fresh.failure?.hint ? `. ${fresh.failure.hint}` : '';
+		progress.splice(-1, 1, line(text(' ! ', 'mark.warn'), text(`${fresh.text}${hint}`, 'text')));
+	}
+	return (
+		<>
+			<Pane
+				id="header"
+				{...places.header}
+				lines={[header(state.title, hostViews(state), clockText(state.now), columns)]}
+			/>
+			<Pane id="progress" {...places.progress} lines={progress} />
+			<Pane id="footer" {...places.footer} lines={[footer(keys, columns)]} />
+		</>
+	);
+}
+
+/** The first key of a command; several would crowd the footer. */
+const shown = (table: Keymap['main'], command: string): string => keysFor(table, command)[0] ?? '';

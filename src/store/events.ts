@@ -1,0 +1,21 @@
+import type { Failure } from '../domain/failure.ts';
+import type { Link } from '../domain/host.ts';
+import type { Observation } from '../domain/observation.ts';
+import type { Plan } from '../domain/plan.ts';
+import type { Operation } from '../operations/operation.ts';
+import type { View } from './state.ts';
+
+/** Everything that can change the state. Times are the console's clock in ms. */
+export type Event =
+	| { readonly type: 'clock'; readonly now: number }
+	| { readonly type: 'link'; readonly host: string; readonly link: Link }
+	| { readonly type: 'observed'; readonly observation: Observation }
+	| { readonly type: 'operation'; readonly operation: Operation }
+	| { readonly type: 'journalRead'; readonly operations: readonly Operation[] }
+	| { readonly type: 'select'; readonly service: string | null }
+	| { readonly type: 'view'; readonly view: View }
+	| { readonly type: 'scroll'; readonly by: number }
+	| { readonly type: 'dialog'; readonly plan: Plan; readonly changed: boolean }
+	| { readonly type: 'dialogFocus'; readonly by: number }
+	| { readonly type: 'dialogClosed' }
+	| { readonly type: 'notice'; readonly text: string; readonly failure: Failure | null };

@@ -1,0 +1,84 @@
+import type { Observation } from '../domain/observation.ts';
+import type { Operation } from '../operations/operation.ts';
+import { attribute } from '../planning/attribution.ts';
+import { closeStatement } from '../planning/ledger.ts';
+import type { Event } from './events.ts';
+import { rows } from './select/rows.ts';
+import { HISTORY, type HostState, type State, type UiState } from './state.ts';
+
+/** Buttons of a confirmation: Cancel and the act. */
+const BUTTONS = 2;
+
+/** The state after an event. Pure and exhaustive: an event that is not handled does not compile. */
+export const reduce = (state: State, event: Event): State => {
+	switch (event.type) {
+		case 'clock':
+			return { ...state, now: event.now };
+		case 'link':
+			return onHost(state, event.host, (host) => ({ ...host, link: event.link }));
+		case 'observed':
+			return withSelection(onHost(state, event.observation.host, (host) => observed(host, event.observation)));
+		case 'operation':
+			return { ...state, operations: withOperation(state.operations, event.operation) };
+		case 'journalRead':
+			return { ...state, operations: event.operations };
+		case 'select':
+			return ui(state, { selected: event.service, notice: null, ...(state.ui.view === 'details' && { scroll: 0 }) });
+		case 'view':
+			return ui(state, { view: event.view, scroll: 0, notice: null });
+		case 'scroll':
+			return ui(state, { scroll: Math.max(0, state.ui.scroll + event.by) });
+		case 'dialog':
+			return ui(state, { dialog: { plan: event.plan, focus: 0, changed: event.changed }, notice: null });
+		case 'dialogFocus': {
+			const { dialog } = state.ui;
+			if (!dialog) return state;
+			return ui(state, { dialog: { ...dialog, focus: (dialog.focus + event.by + BUTTONS) % BUTTONS } });
+		}
+		case 'dialogClosed':
+			return ui(state, { dialog: null });
+		case 'notice':
+			return ui(state, { notice: { at: state.now, text: event.text, failure: event.failure } });
+	}
+};
+
+const ui = (state: State, change: Partial<UiState>): State => ({ ...state, ui: { ...state.ui, ...change } });
+
+const onHost = (state: State, name: string, change: (host: HostState) => HostState): State => ({
+	...state,
+	hosts: state.hosts.map((host) => (host.settings.name === name ? change(host) : host)),
+});
+
+const observed = (host: HostState, seen: Observation): HostState => {
+	// A frame that was held up on the way is older than what is shown already.
+	if (host.seen && seen.at < host.seen.at) return host;
+	const attribution = attribute(seen, host.settings);
+	const statement = closeStatement(seen, attribution);
+	const owners = statement.rows.filter((row) => row.kind === 'service').map((row) => row.owner);
+	const fresh = owners.filter((owner) => !host.lettered.includes(owner));
+	const gpu = seen.gpus?.value[0]?.utilisationPercent ?? null;
+	return {
+		...host,
+		seen,
+		services: attribution.services,
+		statement,
+		// Before the first complete look the order would be that of whatever came first.
+		lettered: seen.complete && fresh.length > 0 ? [...host.lettered, ...fresh] : host.lettered,
+		history: {
+			gpu: [...host.history.gpu, gpu].slice(-HISTORY),
+			cpu: [...host.history.cpu, seen.cpuBusy === null ? null : seen.cpuBusy * 100].slice(-HISTORY),
+		},
+	};
+};
+
+/** The first thing that can be selected is, so that a person sees reasons before pressing a key. */
+const withSelection = (state: State): State => {
+	if (state.ui.selected !== null || state.ui.dialog) return state;
+	const first = rows(state)[0];
+	return first ? ui(state, { selected: first.id }) : state;
+};
+
+const withOperation = (operations: readonly Operation[], changed: Operation): readonly Operation[] => {
+	const at = operations.findIndex((one) => one.id === changed.id);
+	return at < 0 ? [...operations, changed] : operations.with(at, changed);
+};
