@@ -1,6 +1,7 @@
 import { failure } from '../domain/failure.ts';
 import type { EvictionPlan, Plan } from '../domain/plan.ts';
 import { fail, type Result } from '../domain/result.ts';
+import type { Service } from '../domain/service.ts';
 import { isLive } from '../operations/operation.ts';
 import { planEviction, samePlan } from '../planning/eviction.ts';
 import { planRestore } from '../planning/restore.ts';
@@ -24,8 +25,6 @@ const busy = (state: State, service: string): string | null =>
 		? 'Something is being done with it already'
 		: null;
 
-const cannotAct = (state: State): string | null => (state.readOnly ? 'This console only looks (--read-only)' : null);
-
 export const evict: Command = {
 	id: 'evict',
 	title: 'evict',
@@ -36,17 +35,21 @@ export const evict: Command = {
 	disabledReason: (state) => {
 		const service = selectedService(state);
 		if (!service) return 'No service is selected';
-		const blocked = cannotAct(state) ?? hostNotReady(state, service.host) ?? busy(state, service.id);
+		const blocked = state.readOnly ?? hostNotReady(state, service.host) ?? busy(state, service.id);
 		if (blocked) return blocked;
-		const seen = hostOf(state, service.host)?.seen;
-		const plan = seen ? planEviction(service, seen) : null;
+		const plan = evictionOf(state, service);
 		return plan && !plan.ok ? plan.failure.cause : null;
 	},
 	run: (state) => {
 		const service = selectedService(state);
-		const seen = service && hostOf(state, service.host)?.seen;
-		return seen ? propose(planEviction(service, seen), false) : [];
+		const plan = service && evictionOf(state, service);
+		return plan ? propose(plan, false) : [];
 	},
+};
+
+const evictionOf = (state: State, service: Service): Result<EvictionPlan> | null => {
+	const host = hostOf(state, service.host);
+	return host?.seen ? planEviction(service, host.services, host.seen) : null;
 };
 
 const propose = (plan: Result<Plan>, changed: boolean): readonly Intent[] =>
@@ -81,7 +84,7 @@ export const undo: Command = {
 		const eviction = undoable(state);
 		if (!eviction) return 'Nothing was stopped from here that is not back';
 		const { host, service } = eviction.plan;
-		const blocked = cannotAct(state) ?? hostNotReady(state, host) ?? busy(state, service);
+		const blocked = state.readOnly ?? hostNotReady(state, host) ?? busy(state, service);
 		if (blocked) return blocked;
 		const plan = undoPlan(state, eviction);
 		return plan.ok ? null : plan.failure.cause;
@@ -120,7 +123,7 @@ const planAgain = (state: State, plan: Plan): Result<Plan> => {
 	const service = host?.services.find((one) => one.id === plan.service) ?? null;
 	const gone = failure('not-found', `${plan.name} is not there any more`, 'Nothing was done');
 	if (!host?.seen) return fail(gone);
-	if (plan.kind === 'evict') return service ? planEviction(service, host.seen) : fail(gone);
+	if (plan.kind === 'evict') return service ? planEviction(service, host.services, host.seen) : fail(gone);
 	const eviction = state.operations.find((operation) => operation.id === plan.undoes);
 	if (eviction?.plan.kind !== 'evict') return fail(gone);
 	return planRestore(plan.undoes, eviction.plan, service, host.seen);

@@ -1,5 +1,5 @@
 // Keymaps are data: which keys mean which command. A context (a dialog is open, or not) has a table of its own.
-import { z } from 'zod';
+import * as z from 'zod';
 import { readInherited } from '../config/inherited.ts';
 import { didYouMean, type Problem } from '../config/yaml.ts';
 import { type Chord, KEY_NAMES, parseChord } from './chord.ts';

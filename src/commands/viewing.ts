@@ -1,5 +1,8 @@
 import { selectedService } from '../store/select/rows.ts';
+import type { HostState } from '../store/state.ts';
 import { always, type Command, emit } from './command.ts';
+
+const isAway = (host: HostState): boolean => host.link.state === 'down' || host.link.state === 'stale';
 
 /** Everything that changes what is looked at, and nothing on a host. */
 export const viewingCommands: readonly Command[] = [
@@ -26,15 +29,12 @@ export const viewingCommands: readonly Command[] = [
 	{
 		id: 'retry',
 		title: 'retry',
-		doc: 'Connect to hosts that are down now, without waiting',
+		doc: 'Connect again to hosts that are down or stale, without waiting',
 		context: 'main',
 		danger: false,
 		footer: 22,
-		disabledReason: (state) => (state.hosts.some((host) => host.link.state === 'down') ? null : 'No host is down'),
-		run: (state) =>
-			state.hosts
-				.filter((host) => host.link.state === 'down')
-				.map((host) => ({ type: 'retry' as const, host: host.settings.name })),
+		disabledReason: (state) => (state.hosts.some(isAway) ? null : 'Every host answers'),
+		run: (state) => state.hosts.filter(isAway).map((host) => ({ type: 'retry' as const, host: host.settings.name })),
 	},
 	{
 		id: 'help',

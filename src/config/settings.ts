@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { HostSettings } from '../domain/host.ts';
 import { type Parsed, parseYaml } from './yaml.ts';
 

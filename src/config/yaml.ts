@@ -1,5 +1,5 @@
 import { isMap, isScalar, isSeq, type Node, type Pair, parseDocument, visit } from 'yaml';
-import { z } from 'zod';
+import * as z from 'zod';
 
 export type Problem = {
 	readonly source: string;

@@ -36,17 +36,20 @@ export const authorityFor = (manager: UnitManager, uid: number): Authority =>
 
 type Verb = 'start' | 'stop';
 
-const systemctl = (verb: Verb, authority: Authority, unit: string): { script: string[]; shown: string[] } => {
+const systemctl = (verb: Verb, authority: Authority, ...units: string[]): { script: string[]; shown: string[] } => {
 	const flags = `${verb} --no-block --`;
+	const names = units.map(quote).join(' ');
+	// A stop has its guard in $2; a start takes all its words.
+	const words = verb === 'start' ? '"$@"' : '"$1"';
 	switch (authority) {
 		case 'own':
-			return { script: [`exec systemctl --user ${flags} "$1"`], shown: [`systemctl --user ${flags} ${quote(unit)}`] };
+			return { script: [`exec systemctl --user ${flags} ${words}`], shown: [`systemctl --user ${flags} ${names}`] };
 		case 'root':
-			return { script: [`exec systemctl ${flags} "$1"`], shown: [`systemctl ${flags} ${quote(unit)}`] };
+			return { script: [`exec systemctl ${flags} ${words}`], shown: [`systemctl ${flags} ${names}`] };
 		case 'polkit-or-sudo':
 			return {
-				script: [`systemctl --no-ask-password ${flags} "$1" && exit 0`, `exec sudo -n systemctl ${flags} "$1"`],
-				shown: [`systemctl --no-ask-password ${flags} ${quote(unit)}`, `sudo -n systemctl ${flags} ${quote(unit)}`],
+				script: [`systemctl --no-ask-password ${flags} ${words} && exit 0`, `exec sudo -n systemctl ${flags} ${words}`],
+				shown: [`systemctl --no-ask-password ${flags} ${names}`, `sudo -n systemctl ${flags} ${names}`],
 			};
 	}
 };
@@ -62,10 +65,13 @@ export const stopUnit = (manager: UnitManager, uid: number, unit: string, invoca
 	return { line: script([RUNTIME_DIR, guard, ...act], [unit, invocationId]), shown };
 };
 
-/** Enqueues a start. Starting what runs already does nothing, so it needs no guard. */
-export const startUnit = (manager: UnitManager, uid: number, unit: string): CommandLine => {
-	const { script: act, shown } = systemctl('start', authorityFor(manager, uid), unit);
-	return { line: script([RUNTIME_DIR, ...act], [unit]), shown };
+/**
+ * Enqueues a start of one unit, or of it and those that were stopped with it. Starting what runs already does nothing, so
+ * it needs no guard.
+ */
+export const startUnit = (manager: UnitManager, uid: number, unit: string, ...also: string[]): CommandLine => {
+	const { script: act, shown } = systemctl('start', authorityFor(manager, uid), unit, ...also);
+	return { line: script([RUNTIME_DIR, ...act], [unit, ...also]), shown };
 };
 
 /** Stops a container by its full id, which no other container ever has. The tool waits for its own stop timeout. */

@@ -34,3 +34,10 @@ export type Observation = {
 	readonly containers: Fact<readonly Container[]> | null;
 	readonly failures: readonly Failure[];
 };
+
+/**
+ * Whether CPU and GPU share one pool. A discrete GPU reports memory of its own; a GB10 reports none, and a number there
+ * comes from a shim that invents it (nvml-unified-shim), so the name decides before the figure does.
+ */
+export const sharesOnePool = (seen: Observation): boolean =>
+	!(seen.gpus?.value ?? []).some((gpu) => gpu.memoryTotalBytes !== null && !/\bGB10\b/.test(gpu.name));

@@ -13,10 +13,12 @@ export type ProcessRef = { readonly pid: number; readonly startTicks: number; re
 export type Prediction = {
 	readonly gpuBytes: number;
 	readonly hostBytes: number;
-	/** gpuBytes + hostBytes. */
+	/** What should come back to the host's pool: both on a unified pool, host memory alone beside a discrete GPU. */
 	readonly totalBytes: number;
 	/** A part of it has no figure, so that more may come back. */
 	readonly atLeast: boolean;
+	/** How much of it may be counted more than once, so that less may come back. */
+	readonly doubtfulBytes: number;
 };
 
 type Common = {
@@ -26,6 +28,10 @@ type Common = {
 	readonly name: string;
 	readonly target: Target;
 	readonly command: CommandLine;
+	/** Boot of the host that the plan was made for: figures of another boot can't be compared. */
+	readonly bootId: string;
+	/** Units that stop (or are started) with it. */
+	readonly also: readonly { readonly service: string; readonly name: string }[];
 	/** How long facts may take to show the end of it (ms), by its own stop timeout. */
 	readonly patienceMs: number;
 	/** How long memory may take to come back, or a model to take it, after that (ms). */
@@ -36,7 +42,7 @@ type Common = {
 export type EvictionPlan = Common & {
 	readonly kind: 'evict';
 	readonly predicted: Prediction;
-	/** MemAvailable from which the return is measured. */
+	/** MemAvailable when it was planned; the return is measured from the last figure before sending. */
 	readonly availableBefore: number;
 	readonly processes: readonly ProcessRef[];
 	/** Sentences: what would start it again, what stops with it. */

@@ -16,4 +16,9 @@ export type CgroupSum = {
 	readonly path: string;
 	readonly processes: number;
 	readonly anonBytes: number;
+	/**
+	 * How many of these bytes may be counted more than once: pages that forked processes share, where neither the cgroup's
+	 * memory.stat nor the processes' smaps can be read. 0 where the figure is exact.
+	 */
+	readonly doubtfulBytes: number;
 };

@@ -21,6 +21,8 @@ export type Service = {
 	readonly gpuAtLeast: boolean;
 	/** Anonymous memory of its processes, which is disjoint from GPU memory on a unified pool. */
 	readonly hostBytes: number;
+	/** How many of `hostBytes` may be counted more than once (see CgroupSum): then it is an upper bound. */
+	readonly doubtfulBytes: number;
 	/** The operator's word that it must not be stopped. */
 	readonly keep: boolean;
 	/** Why it must never be stopped from here, such as the ssh server; null for most. */

@@ -21,7 +21,10 @@ export type Unit = {
 	readonly restarts: number;
 	readonly unitFileState: string;
 	readonly triggeredBy: readonly string[];
-	readonly requiredBy: readonly string[];
+	/** Units that systemd stops when this one is stopped: RequiredBy, RequisiteOf, BoundBy, ConsistsOf, PropagatesStopTo. */
+	readonly stopsWith: readonly string[];
+	/** Units that start it again as long as they run (Upholds=). */
+	readonly upheldBy: readonly string[];
 	/** The words of each ExecStart command. */
 	readonly execStart: readonly (readonly string[])[];
 	readonly stopTimeoutMs: number | null;

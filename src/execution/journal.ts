@@ -1,22 +1,10 @@
-import { type FileHandle, mkdir, open, readFile } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { failure } from '../domain/failure.ts';
 import { fail, ok, type Result } from '../domain/result.ts';
 import type { OperationEvent } from '../operations/operation.ts';
-
-/** Which run of the console wrote an entry: an operation in flight belongs to it as long as it lives. */
-export type Writer = { readonly pid: number; readonly started: number };
-
-export type Entry = {
-	readonly v: 1;
-	/** ISO 8601, for people. */
-	readonly time: string;
-	readonly operation: string;
-	readonly by: Writer;
-	/** The configuration it was done under: host names mean nothing without it. */
-	readonly config: string;
-	readonly event: OperationEvent;
-};
+import { type Entry, parseEntry, type Writer } from './entry.ts';
 
 /** Append-only JSON lines, mode 0600 in a folder of mode 0700. `append` returns after the line is on disk. */
 export type Journal = {
@@ -25,22 +13,28 @@ export type Journal = {
 	readonly path: string;
 };
 
+const NEWLINE = 0x0a;
+/** Bytes of the longest line that is read. Ours have a few thousand; a crash of the system may leave a file of zeros. */
+const LONGEST = 4 * 1024 * 1024;
+
+const pathIn = (folder: string): string => join(folder, 'journal.jsonl');
+
 export const openJournal = async (folder: string, by: Writer, config: string): Promise<Result<Journal>> => {
-	const path = join(folder, 'journal.jsonl');
+	const path = pathIn(folder);
 	let file: FileHandle;
 	try {
 		await mkdir(folder, { recursive: true, mode: 0o700 });
 		// Append mode: two consoles may write at the same time, and each line goes out in one write.
 		file = await open(path, 'a+', 0o600);
-		await endLastLine(file);
 	} catch (error) {
 		return fail(unwritable(path, error));
 	}
 	let queue: Promise<unknown> = Promise.resolve();
 	const append = async (operation: string, event: OperationEvent): Promise<Result<void>> => {
-		const entry: Entry = { v: 1, time: new Date(event.at).toISOString(), operation, by, config, event };
 		try {
-			await file.appendFile(`${JSON.stringify(entry)}\n`);
+			const entry: Entry = { v: 1, time: new Date(event.at).toISOString(), operation, by, config, event };
+			const line = `${JSON.stringify(entry)}\n`;
+			await file.appendFile((await endsInLine(file)) ? `\n${line}` : line);
 			await file.datasync();
 			return ok(undefined);
 		} catch (error) {
@@ -61,50 +55,78 @@ export const openJournal = async (folder: string, by: Writer, config: string): P
 	});
 };
 
-/** A crash in the middle of a write leaves half a line; ours must not be glued to it. */
-const endLastLine = async (file: FileHandle): Promise<void> => {
+/**
+ * Whether the file ends within a line: a crash or a full disk in the middle of a write leaves half of one, ours or that
+ * of another console, and the next line must not be glued to it. So the file is asked, and not our memory.
+ */
+const endsInLine = async (file: FileHandle): Promise<boolean> => {
 	const { size } = await file.stat();
-	if (size === 0) return;
-	const { buffer } = await file.read(Buffer.alloc(1), 0, 1, size - 1);
-	if (buffer[0] !== 0x0a) await file.appendFile('\n');
+	if (size === 0) return false;
+	const { bytesRead, buffer } = await file.read(Buffer.alloc(1), 0, 1, size - 1);
+	return bytesRead === 1 && buffer[0] !== NEWLINE;
 };
+
+/** Without the name of the system call and the path, which the sentence around it has. */
+const told = (error: unknown): string => (error instanceof Error ? error.message.split(', ')[0]! : String(error));
 
 const unwritable = (path: string, error: unknown) =>
 	failure(
 		'internal',
-		`The journal ${path} can't be written: ${error instanceof Error ? error.message : error}`,
+		`The journal ${path} can't be written: ${told(error)}`,
 		'Nothing is done that is not written down first. Make room, or set XDG_STATE_HOME',
 	);
 
-/** All entries that can be read, oldest first, and how many lines could not. A missing journal is an empty one. */
-export const readJournal = async (folder: string): Promise<{ entries: Entry[]; unreadable: number }> => {
-	let text = '';
+const unreadable = (path: string, error: unknown) =>
+	failure(
+		'unreadable',
+		`The journal ${path} can't be read: ${told(error)}`,
+		'Nothing is done while it is not known what was done before. Make it readable, or move it away',
+	);
+
+/**
+ * Gives every entry that can be read to `each`, oldest first, and returns how many lines could not. A missing journal is
+ * an empty one. Read as a stream: a journal of years may be larger than the longest string.
+ */
+export const readJournal = async (folder: string, each: (entry: Entry) => void): Promise<Result<number>> => {
+	let bad = 0;
+	const lines = lineSplitter((line) => {
+		if (line === '') return;
+		const entry = line === null ? null : parseEntry(line);
+		if (entry) each(entry);
+		else bad += 1;
+	});
 	try {
-		text = await readFile(join(folder, 'journal.jsonl'), 'utf8');
-	} catch {
-		return { entries: [], unreadable: 0 };
+		for await (const chunk of createReadStream(pathIn(folder))) lines.push(chunk as Buffer);
+	} catch (error) {
+		const missing = (error as NodeJS.ErrnoException).code === 'ENOENT';
+		return missing ? ok(0) : fail(unreadable(pathIn(folder), error));
 	}
-	return parseJournal(text);
+	lines.end();
+	return ok(bad);
 };
 
-export const parseJournal = (text: string): { entries: Entry[]; unreadable: number } => {
-	const entries: Entry[] = [];
-	let unreadable = 0;
-	for (const line of text.split('\n')) {
-		if (line === '') continue;
-		const entry = parseEntry(line);
-		if (entry) entries.push(entry);
-		else unreadable += 1;
-	}
-	return { entries, unreadable };
-};
-
-const parseEntry = (line: string): Entry | null => {
-	try {
-		const value = JSON.parse(line) as Partial<Entry> | null;
-		const known = value?.v === 1 && typeof value.operation === 'string' && typeof value.event?.type === 'string';
-		return known && typeof value.event?.at === 'number' && typeof value.by?.pid === 'number' ? (value as Entry) : null;
-	} catch {
-		return null;
-	}
+/** Cuts bytes into lines; null stands for a line that is too long to be one of ours, which is not kept in memory. */
+const lineSplitter = (each: (line: string | null) => void) => {
+	let parts: Buffer[] = [];
+	let length = 0;
+	const put = (part: Buffer): void => {
+		length += part.length;
+		if (length > LONGEST) parts = [];
+		else parts.push(part);
+	};
+	const end = (): void => {
+		each(length > LONGEST ? null : Buffer.concat(parts).toString('utf8'));
+		parts = [];
+		length = 0;
+	};
+	const push = (chunk: Buffer): void => {
+		let from = 0;
+		for (let to = chunk.indexOf(NEWLINE); to >= 0; to = chunk.indexOf(NEWLINE, from)) {
+			put(chunk.subarray(from, to));
+			end();
+			from = to + 1;
+		}
+		put(chunk.subarray(from));
+	};
+	return { push, end };
 };

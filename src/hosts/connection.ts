@@ -78,6 +78,7 @@ export const connect = async (
 		const close = (): void => {
 			client.destroy();
 			sock?.destroy();
+			lost(failure('lost', `The connection to ${target.alias} was given up`, 'It is tried again by itself'));
 		};
 		const gone = (): void => {
 			const why = hostKeyFailure ?? explain(last, target, encrypted);
@@ -91,10 +92,11 @@ export const connect = async (
 			resolve(ok({ client, lost: lostPromise, close }));
 		});
 		client.once('close', gone);
+		// A connection through a jump is half-open: its end comes as `end` alone, and ssh2 then stops its keepalive.
+		client.once('end', gone);
+		// After a failed handshake ssh2 only ends the socket; a frozen peer would keep it half open for ever.
 		client.once('error', () => {
-			// After a failed handshake ssh2 only ends the socket; a frozen peer would keep it half open for ever.
-			if (!ready) gone();
-			else client.destroy();
+			gone();
 		});
 		client.connect(config);
 	});

@@ -2,9 +2,9 @@ import type { Gpu, GpuProcess } from '../domain/gpu.ts';
 import { GPU_COLUMNS, headerOf, parseGpuRow, parseProcessRow, processColumnsOf } from './parse/nvidiaSmi.ts';
 
 /**
- * The two standing nvidia-smi loops, line by line. A loop does not mark where a round ends, and a round without
- * processes prints nothing at all, so rounds are told apart by time: rows that come within half a second belong
- * together, and "no process" is what silence of one loop means while the other one speaks.
+ * The two standing nvidia-smi loops, line by line. A loop does not mark where a round ends, so rounds are told apart by
+ * what comes: a process (on the same GPU) that is named again begins a new round, and so does half a second of silence.
+ * Silence itself says nothing: the list stays, gets old, and its processes leave it when they are gone.
  */
 export type GpuStream = {
 	readonly queryColumns: readonly string[] | null;
@@ -12,7 +12,8 @@ export type GpuStream = {
 	readonly gpus: ReadonlyMap<number, Gpu>;
 	readonly queryAt: number | null;
 	readonly queryRounds: number;
-	readonly apps: ReadonlyMap<number, GpuProcess>;
+	/** By pid and GPU. */
+	readonly apps: ReadonlyMap<string, GpuProcess>;
 	readonly appsAt: number | null;
 };
 
@@ -28,13 +29,15 @@ export const emptyGpuStream: GpuStream = {
 
 /** Rows further apart than this (seconds) belong to different rounds of `-l 1`. */
 const ROUND = 0.5;
-/** Silence (seconds) of the process loop after which there are no processes, while the GPU loop goes on. */
-const SILENT = 2.5;
+/** Rounds of the GPU loop after which a process loop that has printed nothing at all, not even a header, has nothing. */
+const NOTHING_AFTER = 5;
 
 /** Lines of `nvidia-smi --query-gpu`, read on the host at `at` (seconds of its monotonic clock). */
 export const pushQuery = (stream: GpuStream, lines: readonly string[], at: number): GpuStream => {
 	let { queryColumns: columns } = stream;
-	const gpus = new Map(stream.gpus);
+	// A GPU that is not named any more is not there any more.
+	const sameRound = stream.queryAt !== null && at - stream.queryAt < ROUND;
+	const gpus = new Map(sameRound ? stream.gpus : []);
 	let rows = 0;
 	for (const line of lines) {
 		const header = headerOf(line);
@@ -51,36 +54,48 @@ export const pushQuery = (stream: GpuStream, lines: readonly string[], at: numbe
 	return { ...stream, queryColumns: columns, gpus, queryAt: at, queryRounds: stream.queryRounds + 1 };
 };
 
-/** Lines of `nvidia-smi --query-compute-apps`. */
+/** Lines of `nvidia-smi --query-compute-apps`. A header without rows says that there are none. */
 export const pushApps = (stream: GpuStream, lines: readonly string[], at: number): GpuStream => {
 	let { appsColumns: columns } = stream;
 	const sameRound = stream.appsAt !== null && at - stream.appsAt < ROUND;
-	const apps = new Map(sameRound ? stream.apps : []);
-	const seen = new Set<number>();
-	let rows = 0;
+	let apps = new Map(sameRound ? stream.apps : []);
+	const seen = new Set<string>();
+	let said = false;
 	for (const line of lines) {
 		const header = headerOf(line);
 		if (header) {
 			columns = header;
+			said = true;
 			continue;
 		}
 		const row = parseProcessRow(line, columns ?? processColumnsOf(line));
 		if (!row) continue;
-		rows += 1;
-		// A process on several GPUs has a row for each; within one chunk they add up.
-		const before = seen.has(row.pid) ? apps.get(row.pid)?.bytes : null;
-		seen.add(row.pid);
-		apps.set(row.pid, { ...row, bytes: before ? before + (row.bytes ?? 0) : row.bytes });
+		said = true;
+		const key = `${row.pid} ${row.uuid}`;
+		if (seen.has(key)) {
+			apps = new Map();
+			seen.clear();
+		}
+		seen.add(key);
+		apps.set(key, { pid: row.pid, name: row.name, bytes: row.bytes });
 	}
-	if (rows === 0) return { ...stream, appsColumns: columns };
+	if (!said) return { ...stream, appsColumns: columns };
 	return { ...stream, appsColumns: columns, apps, appsAt: sameRound ? stream.appsAt : at };
 };
 
-/** The list as it stands at `now` (host seconds): rows, an empty list that is known to be empty, or null (unknown). */
-export const appsAt = (stream: GpuStream, now: number): { list: readonly GpuProcess[]; at: number } | null => {
-	const alive = stream.queryAt !== null && now - stream.queryAt < SILENT;
-	const { appsAt: last } = stream;
-	if (last !== null && (now - last < SILENT || !alive)) return { list: [...stream.apps.values()], at: last };
-	if (alive && (last !== null || stream.queryRounds >= 3)) return { list: [], at: stream.queryAt ?? now };
-	return null;
+/** Every process with what it holds on all GPUs, and when it was said (host seconds); null while nothing is known. */
+export const gpuProcesses = (stream: GpuStream): { list: readonly GpuProcess[]; at: number } | null => {
+	if (stream.appsAt === null) {
+		return stream.queryRounds >= NOTHING_AFTER && stream.queryAt !== null ? { list: [], at: stream.queryAt } : null;
+	}
+	const byPid = new Map<number, GpuProcess>();
+	for (const row of stream.apps.values()) {
+		const before = byPid.get(row.pid);
+		const bytes = before ? sum(before.bytes, row.bytes) : row.bytes;
+		byPid.set(row.pid, { ...row, bytes });
+	}
+	return { list: [...byPid.values()], at: stream.appsAt };
 };
+
+/** A part without a figure makes the whole unknown. */
+const sum = (a: number | null, b: number | null): number | null => (a === null || b === null ? null : a + b);

@@ -11,10 +11,11 @@ WALK = 5            # seconds between walks over all processes
 REFRESH = 30        # seconds between complete readings of the units; in between, D-Bus signals say what changed
 POLL = 5            # the same where there are no signals
 HUNG = 15           # seconds of silence after which a standing nvidia-smi counts as hung
+LARGE = 64 << 20    # bytes of anonymous memory from which a process or a group is looked at more closely
 LIMIT = 1 << 22     # bytes waiting to be written beyond which ticks are dropped
-SHOW = ('Id,Names,Description,LoadState,ActiveState,SubState,Type,MainPID,ControlGroup,InvocationID,Job,Result,Restart,'
-        'NRestarts,UnitFileState,FragmentPath,TriggeredBy,RequiredBy,BoundBy,ExecStart,TimeoutStopUSec,'
-        'ActiveEnterTimestampMonotonic,RemainAfterExit')
+SHOW = ('Id,Description,LoadState,ActiveState,SubState,Type,MainPID,ControlGroup,InvocationID,Job,Result,Restart,NRestarts,'
+        'UnitFileState,TriggeredBy,RequiredBy,RequisiteOf,BoundBy,ConsistsOf,PropagatesStopTo,UpheldBy,ExecStart,'
+        'TimeoutStopUSec,ActiveEnterTimestampMonotonic')
 GPU = ('index,uuid,name,driver_version,pstate,utilization.gpu,temperature.gpu,power.draw,clocks.current.graphics,'
        'clocks.max.graphics,memory.total,memory.used,memory.free')
 
@@ -90,13 +91,18 @@ class Standing:
     """A command that prints for ever (nvidia-smi -l); started again some time after it ended."""
 
     def __init__(self, what, argv, lines):
-        self.what, self.argv, self.lines, self.child, self.next, self.wait = what, argv, lines, None, 0, 1
+        self.what, self.argv, self.lines, self.child, self.next, self.wait, self.told = what, argv, lines, None, 0, 1, False
 
     def check(self):
         if self.child:
             if not self.child.check():
                 self.child = None
+            elif self.child.killed and not self.told:
+                # It may never end (state D in the driver): that it does not answer is to be known all the same.
+                self.told = True
+                send('gpu', what=self.what, error='no answer for %d s' % HUNG)
         elif now() >= self.next:
+            self.told = False
             try:
                 self.child = Child(self.argv, self.heard, self.ended, HUNG)
             except OSError as e:
@@ -138,7 +144,6 @@ class Units:
             self.show(['*.service'] + sorted(self.watched), True)
         elif self.dirty and now() - self.last > 0.5:
             names = sorted(self.dirty)[:50]
-            self.watched.update(names)
             self.dirty.difference_update(names)
             self.show(names, False)
 
@@ -147,12 +152,14 @@ class Units:
         asked = now()
 
         def end(code, text, err, killed):
-            if code == 0 or text:
+            # Half an answer would make units disappear that are there.
+            if code == 0 and not killed:
                 send('units', mgr=self.manager, full=full, at=asked, text=text)
                 if not full:
                     look_again()
             else:
-                send('units', mgr=self.manager, error='no answer' if killed else err.strip()[-500:], code=code)
+                send('units', mgr=self.manager, error='no answer' if killed else err.strip()[-500:] or 'failed', code=code)
+                self.full = min(self.full, now() + POLL)
         try:
             self.child = Child(self.cmd + ['show', '--no-pager', '-p', SHOW, '--'] + names, end=end)
         except OSError as e:
@@ -230,18 +237,40 @@ def process(pid):
     return [int(pid), int(tail[19]), tail[0], head.partition('(')[2], path[0] if path else '', (int(m[1]) - int(m[2])) * PAGE]
 
 
+def number_after(text, word):
+    for line in (text or '').split('\n'):
+        if line.startswith(word):
+            return int(line.split()[1])
+    return None
+
+
 def walk():
-    """All processes: sums by cgroup, and each one that is large by itself."""
-    groups, large = {}, []
+    """All processes: anonymous memory by cgroup, and each process that is large by itself. A group is [processes, bytes,
+    how it is known, bytes of its largest process]: `cgroup` from memory.stat; `pss` from smaps_rollup; `rss` is a sum in
+    which pages that forked processes share are counted more than once."""
+    groups, large, pids = {}, [], {}
     for pid in os.listdir('/proc'):
         if pid.isdigit():
             p = process(pid)
             if p and p[2] != 'Z':
-                g = groups.setdefault(p[4], [0, 0])
+                g = groups.setdefault(p[4], [0, 0, 'rss', 0])
                 g[0] += 1
                 g[1] += p[5]
-                if p[5] >= 64 << 20:
+                g[3] = max(g[3], p[5])
+                pids.setdefault(p[4], []).append(pid)
+                if p[5] >= LARGE:
                     large.append(p)
+    for path, g in groups.items():
+        if g[0] > 1 and g[1] >= LARGE:
+            anon = number_after(read('/sys/fs/cgroup%s/memory.stat' % path), 'anon ')
+            if anon is not None:
+                g[1:3] = [anon, 'cgroup']
+                continue
+            pss = [number_after(read('/proc/%s/smaps_rollup' % pid), 'Pss_Anon:') for pid in pids[path]]
+            if None not in pss:
+                g[1:3] = [sum(pss) * 1024, 'pss']
+        elif g[0] == 1:
+            g[2] = 'process'
     send('walk', at=now(), groups=groups, large=large)
 
 
@@ -286,7 +315,7 @@ def tick(n):
             procs.append(p)
         elif now() - held[pid] > 3:
             del held[pid]
-    send('tick', n=n, at=now(), wall=time.time(), meminfo=read('/proc/meminfo'), psi=read('/proc/pressure/memory'),
+    send('tick', n=n, at=now(), meminfo=read('/proc/meminfo'), psi=read('/proc/pressure/memory'),
          cpu=(read('/proc/stat', 4096) or '').split('\n')[0], gone=[int(p) for p in held if not os.path.exists('/proc/' + p)], procs=procs)
 
 
@@ -294,7 +323,7 @@ signal.alarm(QUIET)
 signal.signal(signal.SIGPIPE, signal.SIG_DFL)
 os.set_blocking(1, False)
 out.extend(('sparkdeck-probe 1 %s\n' % NONCE).encode())
-send('hello', at=now(), wall=time.time(), hostname=os.uname().nodename, kernel=os.uname().release, machine=os.uname().machine,
+send('hello', at=now(), hostname=os.uname().nodename, kernel=os.uname().release, machine=os.uname().machine,
      boot=(read('/proc/sys/kernel/random/boot_id') or '').strip(), uid=os.getuid(), user=env.get('USER', env.get('LOGNAME', '')),
      hertz=os.sysconf('SC_CLK_TCK'), python=sys.version.split()[0], pid=os.getpid())
 n, walked, next_tick, next_walk, containers = 0, 0, now(), now(), Containers()
@@ -311,7 +340,8 @@ while True:
     if now() >= next_tick:
         tick(n)
         n += 1
-        next_tick = max(next_tick + PERIOD, now())
+        # Quick at first, so that a screen is whole soon after the session is up.
+        next_tick = max(next_tick + (PERIOD if n > 6 else min(PERIOD, 0.25)), now())
     fds = [0] + list(Child.live) + [u.bus.fd for u in units if u.bus]
     r, w, _ = select.select(fds, [1] if out else [], [], max(0, min(next_tick - now(), 0.25 if any(u.dirty for u in units) else 1)))
     for fd in r:

@@ -3,7 +3,7 @@ import type { Identity } from '../domain/host.ts';
 import type { Observation } from '../domain/observation.ts';
 import type { CgroupSum, Process } from '../domain/process.ts';
 import type { Container, Unit, UnitManager } from '../domain/unit.ts';
-import { appsAt, emptyGpuStream, type GpuStream, pushApps, pushQuery } from './gpuStream.ts';
+import { emptyGpuStream, type GpuStream, gpuProcesses, pushApps, pushQuery } from './gpuStream.ts';
 import { parseContainers } from './parse/containers.ts';
 import { type CpuTimes, parseCpu, parseMemInfo, parsePressure } from './parse/meminfo.ts';
 import { parseUnits } from './parse/systemd.ts';
@@ -187,7 +187,10 @@ const readWalk = (state: State, message: ProbeMessage): void => {
 	const sums = typeof message['groups'] === 'object' && message['groups'] !== null ? message['groups'] : {};
 	for (const [path, sum] of Object.entries(sums)) {
 		if (!Array.isArray(sum)) continue;
-		groups.push({ path, processes: number(sum[0]) ?? 0, anonBytes: Math.max(0, number(sum[1]) ?? 0) });
+		const anonBytes = Math.max(0, number(sum[1]) ?? 0);
+		const largest = number(sum[3]) ?? anonBytes;
+		const doubtfulBytes = sum[2] === 'rss' ? Math.max(0, anonBytes - largest) : 0;
+		groups.push({ path, processes: number(sum[0]) ?? 0, anonBytes, doubtfulBytes });
 	}
 	state.walk = { groups, large: readProcesses(message['large']), at: number(message['at']) ?? 0 };
 	state.answered.add('walk');
@@ -197,8 +200,10 @@ const readTick = (state: State, host: string, message: ProbeMessage, now: number
 	const at = number(message['at']);
 	const memory = parseMemInfo(string(message['meminfo']));
 	if (at === null || state.identity === null || !memory.ok) return null;
-	// Let it grow by 1 ms a tick, so that a clock that was stopped (suspend) is followed.
-	state.offset = Math.min(state.offset + 1, now - at * 1000);
+	// The smallest is the one with the least delay on the way. It may grow by 1 ms a tick, and a jump of one of the clocks
+	// (a suspend) is followed at once: a frame that is that late would be no news.
+	const offset = now - at * 1000;
+	state.offset = Math.abs(offset - state.offset) > JUMP ? offset : Math.min(state.offset + 1, offset);
 	const clock = (seconds: number): number => Math.round(seconds * 1000 + state.offset);
 	const seen = clock(at);
 
@@ -215,7 +220,10 @@ const readTick = (state: State, host: string, message: ProbeMessage, now: number
 		...(Array.isArray(message['gone']) ? message['gone'] : []),
 		...procs.filter((process) => process.state === 'Z').map((process) => process.pid),
 	]);
-	const apps = appsAt(state.gpu, at);
+	const apps = gpuProcesses(state.gpu);
+	const holders = apps?.list.filter((process) => !gone.has(process.pid)) ?? [];
+	// An empty list is as new as the other loop's word: there is nobody left whom it could name.
+	const appsAt = holders.length === 0 ? Math.max(apps?.at ?? 0, state.gpu.queryAt ?? 0) : (apps?.at ?? 0);
 	if (apps) state.answered.add('apps');
 	const known = new Set(procs.map((process) => process.pid));
 	const large = (state.walk?.large ?? []).filter((process) => !known.has(process.pid) && !gone.has(process.pid));
@@ -239,9 +247,9 @@ const readTick = (state: State, host: string, message: ProbeMessage, now: number
 						observedAt: clock(state.gpu.queryAt),
 					},
 		gpuProcesses: apps && {
-			value: apps.list.filter((process) => !gone.has(process.pid)),
+			value: holders,
 			source: 'nvidia-smi --query-compute-apps',
-			observedAt: clock(apps.at),
+			observedAt: clock(appsAt),
 		},
 		processes: [...procs.filter((process) => !gone.has(process.pid)), ...large],
 		cgroups: state.walk && { value: state.walk.groups, source: '/proc/PID/statm', observedAt: clock(state.walk.at) },
@@ -257,5 +265,8 @@ const readTick = (state: State, host: string, message: ProbeMessage, now: number
 		failures: [...state.failures.values()],
 	};
 };
+
+/** Milliseconds: longer than any frame is held up on a live connection (keepalive ends it after 8 s). */
+const JUMP = 15_000;
 
 const PARTS: readonly Part[] = ['gpu', 'apps', 'system', 'user', 'containers', 'walk'];

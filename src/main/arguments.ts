@@ -1,12 +1,21 @@
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import type { Failure } from '../domain/failure.ts';
 
-/** Exit codes: 0 done, 1 this program can't run here, 2 bad usage or configuration, 3 a host could not be reached. */
+/** Exit codes: 0 done, 1 this program can't run here, 2 bad usage or configuration, 3 a host could not be read. */
 const BAD = 2;
 
 const positive = (text: string): number => {
 	const value = Number(text);
 	if (!Number.isFinite(value) || value <= 0) throw new InvalidArgumentError('must be a number above 0');
+	return value;
+};
+
+/** Bounded, so that a slip of the finger is an answer at once, and not a command that seems to hang. */
+const seconds = (text: string): number => {
+	const value = Number(text);
+	if (text.trim() === '' || !(value >= 1 && value <= 3600)) {
+		throw new InvalidArgumentError('must be a number of seconds from 1 to 3600.');
+	}
 	return value;
 };
 
@@ -34,9 +43,9 @@ export const run = async (args: readonly string[]): Promise<number> => {
 		});
 	program
 		.command('status')
-		.description('print one observation of all hosts; exit code 3 if one can’t be reached')
+		.description('print one observation of all hosts; exit code 3 if one can’t be read completely')
 		.option('--json', 'as JSON')
-		.option('--timeout <seconds>', 'how long it may take', positive)
+		.option('--timeout <seconds>', 'how long it may take, 1 to 3600', seconds)
 		.action(async (options: { json?: boolean; timeout?: number }) => {
 			const { config } = program.opts<Shared>();
 			const { loadSettings } = await import('./files.ts');
@@ -61,7 +70,7 @@ export const run = async (args: readonly string[]): Promise<number> => {
 			} else {
 				const { runDemo } = await import('./demo.ts');
 				code = await openIn(
-					(looks) => runDemo({ ...looks, speed: options.speed, title: 'demo pair' }),
+					(looks) => runDemo({ ...looks, speed: options.speed, notice: 'These are simulated machines, the demo pair' }),
 					program.opts<Looks>(),
 				);
 			}
@@ -89,8 +98,9 @@ const startConsole = async (options: Shared & Looks): Promise<number> => {
 	if (!loaded.ok) return say(loaded.failure);
 	if (loaded.value === null) {
 		const { runDemo } = await import('./demo.ts');
-		const title = `demo pair: no configuration in ${configFolder().replace(process.env['HOME'] ?? '\0', '~')}`;
-		return openIn((looks) => runDemo({ ...looks, speed: 1, title }), options);
+		const folder = configFolder().replace(process.env['HOME'] ?? '\0', '~');
+		const notice = `These are simulated machines, the demo pair: there is no configuration in ${folder}`;
+		return openIn((looks) => runDemo({ ...looks, speed: 1, notice }), options);
 	}
 	const { settings, file } = loaded.value;
 	return openIn(

@@ -4,6 +4,7 @@ import type { Intent } from '../commands/command.ts';
 import type { Keymap } from '../commands/keymap.ts';
 import type { Settings } from '../config/settings.ts';
 import type { Hosts } from '../hosts/index.ts';
+import { now } from '../hosts/now.ts';
 import { App } from '../screen/App.tsx';
 import { Compositor } from '../screen/frame/compositor.ts';
 import { depthOf } from '../screen/frame/style.ts';
@@ -23,6 +24,8 @@ export type ConsoleOptions = {
 	readonly title: string;
 	readonly theme: Theme;
 	readonly keymap: Keymap;
+	/** Said on the screen at the start. */
+	readonly notice?: string;
 	readonly readOnly: boolean;
 	/** Done after the first frame and before the hosts are opened, such as starting the demo pair; returns its end. */
 	readonly prepare: () => Promise<{ sshConfig: string | null; end: () => Promise<void> }>;
@@ -31,11 +34,16 @@ export type ConsoleOptions = {
 /** Facts that come within this time (ms) of each other are drawn together; keys are drawn at once. */
 const COALESCE = 80;
 
+const ONLY_LOOKS = 'This console only looks (--read-only)';
+
 /** The full-screen console. Resolves with the exit code after the terminal is restored. */
 export const runConsole = async (options: ConsoleOptions): Promise<number> => {
 	const { settings, theme, keymap } = options;
 	const { stdout } = process;
-	const store = createConsoleStore(initialState(settings.hosts, options.title, Date.now(), options.readOnly));
+	const store = createConsoleStore(
+		initialState(settings.hosts, options.title, now(), options.readOnly ? ONLY_LOOKS : null),
+	);
+	if (options.notice) store.dispatch({ type: 'notice', text: options.notice, failure: null });
 	const compositor = new Compositor({
 		columns: stdout.columns || 80,
 		rows: stdout.rows || 24,
@@ -51,14 +59,14 @@ export const runConsole = async (options: ConsoleOptions): Promise<number> => {
 		timer = null;
 		const events = queued;
 		queued = [];
-		store.dispatch({ type: 'clock', now: Date.now() }, ...events);
+		store.dispatch({ type: 'clock', now: now(), wall: Date.now() }, ...events);
 	};
 	const later = (event: Event): void => {
 		queued.push(event);
 		timer ??= setTimeout(flush, COALESCE);
 	};
 	const clock = setInterval(() => {
-		if (timer === null && Date.now() - store.get().now > 900) flush();
+		if (timer === null && now() - store.get().now > 900) flush();
 	}, 500);
 
 	let hosts: Hosts | null = null;
@@ -103,7 +111,7 @@ export const runConsole = async (options: ConsoleOptions): Promise<number> => {
 		compositor.schedule();
 	};
 
-	const terminal = guardTerminal(compositor);
+	const terminal = guardTerminal(compositor, (code) => quit(code));
 	const app = render(
 		<PaneProvider mode="compositor" compositor={compositor}>
 			<App store={store} keymap={keymap} onIntent={onIntent} onResize={onResize} />
@@ -120,39 +128,32 @@ export const runConsole = async (options: ConsoleOptions): Promise<number> => {
 	ended.catch(() => {});
 
 	await app.waitUntilRenderFlush();
-	let prepared: Awaited<ReturnType<ConsoleOptions['prepare']>>;
+	let prepared: Awaited<ReturnType<ConsoleOptions['prepare']>> | null = null;
+	// Whatever goes wrong from here on is told after the terminal was given back.
 	try {
 		prepared = await options.prepare();
-	} catch (error) {
-		app.unmount();
-		terminal.restore();
-		throw error;
-	}
-	const opened = await records.open();
-	store.dispatch(...opened);
-	const { openHosts } = await import('../hosts/index.ts');
-	hosts = openHosts(
-		settings.hosts.map((host) => host.name),
-		{ sshConfig: prepared.sshConfig, periodSeconds: settings.periodSeconds },
-		{
-			link: (host, link) => later({ type: 'link', host, link }),
-			observed: (observation) => {
-				later({ type: 'observed', observation });
-				// Operations look at every frame, also at those that are not drawn.
-				records.observe(observation, settings.hosts);
+		store.dispatch(...(await records.open()));
+		const { openHosts } = await import('../hosts/index.ts');
+		hosts = openHosts(
+			settings.hosts.map((host) => host.name),
+			{ sshConfig: prepared.sshConfig, periodSeconds: settings.periodSeconds },
+			{
+				link: (host, link) => later({ type: 'link', host, link }),
+				observed: (observation) => {
+					later({ type: 'observed', observation });
+					// Operations look at every frame, also at those that are not drawn.
+					records.observe(observation, settings.hosts);
+				},
 			},
-		},
-	);
-	await records.adopt();
-
-	try {
+		);
+		await records.adopt();
 		return await ended;
 	} finally {
 		clearInterval(clock);
 		if (timer) clearTimeout(timer);
 		app.unmount();
 		terminal.restore();
-		hosts.close();
-		await Promise.all([records.close(), prepared.end()]);
+		hosts?.close();
+		await Promise.all([records.close(), prepared?.end()]);
 	}
 };

@@ -15,7 +15,8 @@ export const DEMO_HOSTS: readonly HostSettings[] = [
 
 export type DemoOptions = {
 	readonly speed: number;
-	readonly title: string;
+	/** Says on the screen that this is the demo, and why. */
+	readonly notice: string;
 	readonly theme: Theme;
 	readonly keymap: Keymap;
 	readonly readOnly: boolean;
@@ -28,6 +29,7 @@ export const runDemo = async ({ speed, ...options }: DemoOptions): Promise<numbe
 	process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 	return runConsole({
 		...options,
+		title: 'demo pair',
 		settings: { sshConfig: null, hosts: DEMO_HOSTS, theme: '', keymap: '', periodSeconds: 1 },
 		configFile: folder,
 		stateFolder: folder,

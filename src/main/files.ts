@@ -14,6 +14,13 @@ export const stateFolder = (): string =>
 
 export type Loaded = { readonly settings: Settings; readonly file: string };
 
+const WHY_NOT: Readonly<Record<string, string>> = {
+	ENOENT: 'there is no such file',
+	ENOTDIR: 'there is no such file',
+	EACCES: 'it may not be read',
+	EISDIR: 'it is a folder, not a file',
+};
+
 /** Reads a configuration; with `file` null the default one, and then a missing file is null, not a failure. */
 export const loadSettings = (file: string | null): Result<Loaded | null> => {
 	const path = resolve(file ?? join(configFolder(), 'config.yaml'));
@@ -23,8 +30,7 @@ export const loadSettings = (file: string | null): Result<Loaded | null> => {
 	} catch (error) {
 		const code = (error as NodeJS.ErrnoException).code;
 		if (file === null && code === 'ENOENT') return ok(null);
-		const why =
-			code === 'ENOENT' ? 'there is no such file' : code === 'EACCES' ? 'it may not be read' : String(code ?? error);
+		const why = WHY_NOT[code ?? ''] ?? `it can’t be read (${code ?? error})`;
 		return fail(failure('config', `${path}: ${why}`, 'Name a configuration with --config FILE'));
 	}
 	const parsed = parseSettings(text, path);

@@ -1,18 +1,20 @@
-import { statusCode, statusJson } from '../cli/statusJson.ts';
+import { hostFailure, statusCode, statusJson } from '../cli/statusJson.ts';
 import type { Settings } from '../config/settings.ts';
-import { failure } from '../domain/failure.ts';
+import type { Failure } from '../domain/failure.ts';
+import type { Link } from '../domain/host.ts';
+import { now } from '../hosts/now.ts';
 import { initialState } from '../store/state.ts';
 import { createConsoleStore } from '../store/store.ts';
 
 /** How long one look at all hosts may take (ms); what has not answered by then is told as such. */
 const PATIENCE = 20_000;
 
-/** One observation of every host, printed; the exit code says whether all could be reached. */
+/** One observation of every host, printed; the exit code says whether all could be read completely. */
 export const runStatus = async (
 	settings: Settings,
 	options: { json: boolean; timeoutMs?: number },
 ): Promise<number> => {
-	const store = createConsoleStore(initialState(settings.hosts, '', Date.now()));
+	const store = createConsoleStore(initialState(settings.hosts, '', now()));
 	const { openHosts } = await import('../hosts/index.ts');
 	const settled = new Set<string>();
 	let done: () => void = () => {};
@@ -31,7 +33,8 @@ export const runStatus = async (
 		{
 			link: (host, link) => {
 				if (settled.has(host)) return;
-				store.dispatch({ type: 'link', host, link });
+				// One look: what is down is not tried again.
+				store.dispatch({ type: 'link', host, link: link.state === 'down' ? { ...link, nextTryAt: null } : link });
 				if (link.state === 'down') settle(host);
 			},
 			observed: (observation) => {
@@ -44,23 +47,26 @@ export const runStatus = async (
 	await all;
 	clearTimeout(timer);
 	hosts.close();
-	const now = Date.now();
+	const at = now();
 	for (const host of store.get().hosts) {
-		const { name } = host.settings;
-		if (settled.has(name) || host.seen) continue;
-		const why = failure(
-			'timeout',
-			`${name} did not answer within ${patience / 1000} s`,
-			`Try it by hand: ssh ${name} true`,
-		);
-		store.dispatch({ type: 'link', host: name, link: { state: 'down', since: now, failure: why, nextTryAt: null } });
+		if (host.link.state !== 'connecting') continue;
+		// There is no more time to connect in.
+		const why = hostFailure(host, at, patience);
+		const link: Link | null = why && { state: 'down', since: at, failure: why, nextTryAt: null };
+		if (link) store.dispatch({ type: 'link', host: host.settings.name, link });
 	}
-	store.dispatch({ type: 'clock', now });
+	store.dispatch({ type: 'clock', now: at });
 	const state = store.get();
-	if (options.json) process.stdout.write(`${JSON.stringify(statusJson(state.hosts, now), null, '\t')}\n`);
+	if (options.json) process.stdout.write(`${JSON.stringify(statusJson(state.hosts, at, patience), null, '\t')}\n`);
 	else {
-		const { printStatus } = await import('../screen/statusTable.tsx');
-		await printStatus(state);
+		const { statusText } = await import('../screen/statusTable.tsx');
+		const failures = new Map<string, Failure>();
+		for (const host of state.hosts) {
+			const why = hostFailure(host, at, patience);
+			if (why) failures.set(host.settings.name, why);
+		}
+		const room = process.stdout.isTTY ? process.stdout.columns || 80 : Number.POSITIVE_INFINITY;
+		process.stdout.write(`${statusText(state, failures, room)}\n`);
 	}
 	return statusCode(state.hosts);
 };

@@ -7,7 +7,10 @@ import { stateFolder } from './files.ts';
  * Leaves the terminal as it was found, however the program ends. Ink gives back the screen, the cursor and the mode of
  * the keyboard (also on signals); what the compositor changed is ours. Written synchronously: at exit nothing else runs.
  */
-export const guardTerminal = (compositor: Compositor): { readonly restore: () => void } => {
+export const guardTerminal = (
+	compositor: Compositor,
+	quit: (code: number) => void,
+): { readonly restore: () => void } => {
 	let inside = true;
 	const put = (bytes: string): void => {
 		try {
@@ -24,6 +27,19 @@ export const guardTerminal = (compositor: Compositor): { readonly restore: () =>
 		put(compositor.leave());
 	};
 	process.on('exit', restore);
+	// A signal ends the console as the key does; what hangs on the way does not keep it.
+	for (const [signal, number] of [
+		['SIGINT', 2],
+		['SIGTERM', 15],
+		['SIGHUP', 1],
+	] as const) {
+		process.on(signal, () => {
+			quit(128 + number);
+			setTimeout(() => process.exit(128 + number), 1500).unref();
+		});
+	}
+	// The terminal went away under us (its pane was closed).
+	process.stdout.on('error', () => process.exit(129));
 	process.on('uncaughtException', (error) => {
 		const log = join(stateFolder(), 'crash.log');
 		try {

@@ -5,7 +5,7 @@ import type { Plan } from '../domain/plan.ts';
 export type Outcome = 'verified' | 'unverified' | 'refused' | 'failed';
 
 /**
- * `intended`  written down, nothing sent
+ * `intended`  written down; waits for its turn on the host, nothing sent
  * `sending`   a byte may have left
  * `changing`  the host has accepted it (or may have): waiting for the service to end or to run
  * `measuring` it has ended or runs: waiting for its memory
@@ -20,12 +20,14 @@ export type Sight = {
 	/** `absent`: the manager does not know it (any more). */
 	readonly state: 'active' | 'activating' | 'deactivating' | 'inactive' | 'failed' | 'absent';
 	readonly hasJob: boolean;
+	/** The state was read after the command was sent: only then does "still runs" mean anything. */
+	readonly fresh: boolean;
 	/** Identity of the present run; empty when there is none. */
 	readonly run: string;
 	/** Processes of the run that was to be stopped that still exist, and GPU processes of the target now. */
 	readonly survivors: readonly string[];
 	readonly availableBytes: number;
-	/** GPU memory that the target holds now; null where it can't be told. */
+	/** GPU memory that the target (and what stops with it) holds now; null where it can't be told. */
 	readonly gpuBytes: number | null;
 };
 
@@ -49,13 +51,16 @@ export type Operation = {
 		readonly ended: number | null;
 	};
 	readonly last: Sight | null;
+	/** MemAvailable from which the return is measured. */
+	readonly availableBefore: number;
 	/** MemAvailable now minus before, in bytes: positive when memory came back. */
 	readonly gainedBytes: number | null;
 };
 
 export type OperationEvent =
 	| { readonly type: 'intended'; readonly at: number; readonly id: string; readonly plan: Plan }
-	| { readonly type: 'sending'; readonly at: number }
+	/** Its turn on the host has come. `availableBefore`: MemAvailable of the last frame, from which memory is measured. */
+	| { readonly type: 'sending'; readonly at: number; readonly availableBefore: number | null }
 	/** The remote command ended. `code` null: the connection was lost, so nobody knows. */
 	| {
 			readonly type: 'answered';
@@ -71,6 +76,8 @@ export type OperationEvent =
 
 export type Effect =
 	| { readonly type: 'journal'; readonly event: OperationEvent }
+	/** Waits until no other operation is in flight on the host: two at once can't be measured apart. */
+	| { readonly type: 'turn'; readonly host: string }
 	| { readonly type: 'send'; readonly host: string; readonly line: string; readonly timeoutMs: number };
 
 export const isLive = (operation: Operation): boolean => operation.phase !== 'ended';

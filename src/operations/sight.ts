@@ -4,10 +4,11 @@ import type { Service } from '../domain/service.ts';
 import type { Sight } from './operation.ts';
 
 /**
- * What an observation says of the target of a plan. `service` is the target as attribution sees it now, null where it is
- * not listed any more. Null while the observation can't say: taken before `since`, or before all parts were read.
+ * What an observation says of the target of a plan. `services` are those of its host now. Null while the observation can't say: taken before `since`, or before all parts were read.
  */
-export const sightOf = (plan: Plan, seen: Observation, service: Service | null, since: number): Sight | null => {
+export const sightOf = (plan: Plan, seen: Observation, services: readonly Service[], since: number): Sight | null => {
+	const find = (id: string): Service | null => services.find((one) => one.id === id) ?? null;
+	const service = find(plan.service);
 	if (!seen.complete || seen.at < since || !seen.units) return null;
 	const { target } = plan;
 	const sameBoot = target.kind !== 'process' || target.bootId === seen.identity.bootId;
@@ -21,7 +22,11 @@ export const sightOf = (plan: Plan, seen: Observation, service: Service | null, 
 		...stateOf(plan, service),
 		survivors: survivors.map((one) => `${one.name || 'process'} (pid ${one.pid})`),
 		availableBytes: seen.memory.value.available,
-		gpuBytes: service ? service.gpuBytes : 0,
+		fresh: seen.units.observedAt >= since,
+		gpuBytes: [plan.service, ...plan.also.map((one) => one.service)].reduce<number | null>((sum, id) => {
+			const held = find(id)?.gpuBytes;
+			return sum === null || held === null ? null : sum + (held ?? 0);
+		}, 0),
 	};
 };
 

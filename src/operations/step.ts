@@ -25,10 +25,11 @@ export const begin = (event: Extract<OperationEvent, { type: 'intended' }>): Ste
 		reopened: false,
 		times: { intended: at, sent: null, phase: at, changed: null, ended: null },
 		last: null,
+		availableBefore: plan.availableBefore,
 		gainedBytes: null,
 	};
 	const send: Effect = { type: 'send', host: plan.host, line: plan.command.line, timeoutMs: plan.patienceMs };
-	return [operation, [{ type: 'journal', event }, { type: 'journal', event: { type: 'sending', at } }, send]];
+	return [operation, [{ type: 'journal', event }, { type: 'turn', host: plan.host }, send]];
 };
 
 /**
@@ -40,11 +41,11 @@ export const step = (operation: Operation, event: OperationEvent): Stepped => {
 	switch (event.type) {
 		case 'intended':
 			return [operation, []];
-		case 'sending':
-			return [
-				{ ...enter(operation, 'sending', event.at), times: { ...operation.times, sent: event.at, phase: event.at } },
-				[],
-			];
+		case 'sending': {
+			const availableBefore = event.availableBefore ?? operation.availableBefore;
+			const next = enter(operation, 'sending', event.at);
+			return [{ ...next, availableBefore, times: { ...next.times, sent: event.at } }, []];
+		}
 		case 'notSent':
 			return ended(operation, event, 'failed', event.failure);
 		case 'answered':
@@ -53,6 +54,9 @@ export const step = (operation: Operation, event: OperationEvent): Stepped => {
 			return [{ ...enter(operation, 'changing', event.at), reopened: true, accepted: false }, []];
 		case 'seen':
 			return seen(operation, event);
+		default:
+			// Written by a newer version: what it means is not known here.
+			return [operation, []];
 	}
 };
 
@@ -94,7 +98,7 @@ const answered = (operation: Operation, event: Extract<OperationEvent, { type: '
 				'refused',
 				failure(
 					'changed',
-					`${plan.name} is not the same run any more: it was restarted since you saw it`,
+					`${plan.name} is not the run that you saw: it was restarted or has ended since, or its manager does not answer`,
 					'Look again; nothing was touched',
 				),
 			);
@@ -117,9 +121,13 @@ const seen = (before: Operation, event: Extract<OperationEvent, { type: 'seen' }
 	const operation: Operation = {
 		...before,
 		last: sight,
-		gainedBytes: sight.availableBytes - before.plan.availableBefore,
+		gainedBytes: sight.availableBytes - before.availableBefore,
 	};
 	if (operation.phase === 'intended' || operation.phase === 'sending') return [operation, []];
+	if (sight.bootId !== operation.plan.bootId) {
+		const cause = `${operation.plan.host} was restarted meanwhile: its memory can’t be compared with before`;
+		return ended(operation, event, 'unverified', failure('changed', cause, 'Look at what runs there now'));
+	}
 	return operation.plan.kind === 'evict'
 		? seenStopping(operation, event, sight)
 		: seenStarting(operation, event, sight);
@@ -144,8 +152,10 @@ const seenStopping = (operation: Operation, event: OperationEvent, sight: Sight)
 	}
 	if (operation.phase === 'changing') {
 		if (!stopped) {
-			// No job and still the same run: what was sent did not arrive, or came to nothing.
-			if (sight.state === 'active' && !sight.hasJob && sight.at - times.phase > TAKES_EFFECT) {
+			// No job and still the same run: what was sent did not arrive, or came to nothing. Only a manager has jobs; a
+			// process or a container may take its time.
+			const idle = plan.target.kind === 'unit' && sight.fresh && sight.state === 'active' && !sight.hasJob;
+			if (idle && sight.at - times.phase > TAKES_EFFECT) {
 				const why = operation.accepted
 					? failure(
 							'internal',
@@ -236,7 +246,7 @@ const seenStarting = (operation: Operation, event: OperationEvent, sight: Sight)
 		}
 		if (sight.state === 'failed' && !sight.hasJob && inPhase > 1000)
 			return ended(operation, event, 'failed', startFailed(operation));
-		const idle = (sight.state === 'inactive' || sight.state === 'absent') && !sight.hasJob;
+		const idle = (sight.state === 'inactive' || sight.state === 'absent') && !sight.hasJob && sight.fresh;
 		if (idle && inPhase > TAKES_EFFECT) {
 			const why = operation.accepted
 				? startFailed(operation)

@@ -1,16 +1,16 @@
 import { GiB, MiB, size } from '../domain/bytes.ts';
 import { type CommandLine, stopContainer, stopUnit, terminateProcess } from '../domain/commandLine.ts';
 import { failure } from '../domain/failure.ts';
-import type { Observation } from '../domain/observation.ts';
+import { type Observation, sharesOnePool } from '../domain/observation.ts';
 import type { EvictionPlan, Prediction, Target } from '../domain/plan.ts';
 import { fail, ok, type Result } from '../domain/result.ts';
 import { isActive, type Service } from '../domain/service.ts';
-import { consequencesOf } from './comeback.ts';
+import { consequencesOf, stopsWith } from './comeback.ts';
 
 /** systemd's DefaultTimeoutStopSec, where the unit does not say. */
 const DEFAULT_STOP_MS = 90_000;
-/** docker waits 10 s before it kills; the rest is for the driver. */
-const CONTAINER_STOP_MS = 30_000;
+/** A container's own stop timeout is 10 s by default and may be set to more; it is not read. */
+const CONTAINER_STOP_MS = 120_000;
 
 /**
  * Memory of a large engine is seen to come back minutes after its exit (facts: "memory returns late"): 15 s and 3 s for
@@ -22,7 +22,7 @@ export const memoryPatience = (bytes: number): number => 15_000 + Math.round((30
  * The plan to stop one service, or why it can't be stopped. Pure: nothing is done, and planning again from later facts
  * tells whether it still holds.
  */
-export const planEviction = (service: Service, seen: Observation): Result<EvictionPlan> => {
+export const planEviction = (service: Service, all: readonly Service[], seen: Observation): Result<EvictionPlan> => {
 	const { name, host } = service;
 	if (service.keep) {
 		return fail(
@@ -37,9 +37,21 @@ export const planEviction = (service: Service, seen: Observation): Result<Evicti
 	if (!isActive(service)) {
 		return fail(failure('not-found', `${name} on ${host} is not running`, 'There is nothing to stop'));
 	}
+	const also = stopsWith(service, all);
+	const spared = also.find((one) => one.keep || one.guarded !== null);
+	if (spared) {
+		const why = spared.keep ? 'you said keep' : spared.guarded;
+		return fail(
+			failure(
+				'kept',
+				`${name} can’t be stopped alone: ${spared.name} depends on it and would stop too, and ${why}`,
+				'Take that out of the way first',
+			),
+		);
+	}
 	const target = targetOf(service, seen);
 	if (!target.ok) return target;
-	const predicted = predict(service);
+	const predicted = predict([service, ...also], seen);
 	const patienceMs =
 		service.manager === 'container' ? CONTAINER_STOP_MS : (service.unit?.stopTimeoutMs ?? DEFAULT_STOP_MS) + 10_000;
 	return ok({
@@ -53,21 +65,31 @@ export const planEviction = (service: Service, seen: Observation): Result<Evicti
 		memoryPatienceMs: memoryPatience(predicted.totalBytes),
 		predicted,
 		availableBefore: seen.memory.value.available,
-		processes: service.processes.map(({ pid, startTicks, name: comm }) => ({ pid, startTicks, name: comm })),
-		consequences: consequencesOf(service),
+		bootId: seen.identity.bootId,
+		also: also.map((one) => ({ service: one.id, name: one.name })),
+		processes: [service, ...also].flatMap((one) =>
+			one.processes.map(({ pid, startTicks, name: comm }) => ({ pid, startTicks, name: comm })),
+		),
+		consequences: consequencesOf(service, also),
 	});
 };
 
-export const predict = (service: Service): Prediction => {
-	const gpuBytes = service.gpuBytes ?? 0;
-	const { hostBytes } = service;
+export const predict = (services: readonly Service[], seen: Observation): Prediction => {
+	const sum = (of: (service: Service) => number): number => services.reduce((all, one) => all + of(one), 0);
+	const gpuBytes = sum((one) => one.gpuBytes ?? 0);
+	const hostBytes = sum((one) => one.hostBytes);
 	return {
 		gpuBytes,
 		hostBytes,
-		totalBytes: gpuBytes + hostBytes,
-		atLeast: service.gpuBytes === null || service.gpuAtLeast,
+		totalBytes: hostBytes + (sharesOnePool(seen) ? gpuBytes : 0),
+		atLeast: services.some((one) => one.gpuBytes === null || one.gpuAtLeast) || isOld(seen),
+		doubtfulBytes: sum((one) => one.doubtfulBytes),
 	};
 };
+
+/** nvidia-smi has not answered for a while: the figure is that of then. */
+const isOld = (seen: Observation): boolean =>
+	seen.gpuProcesses !== null && seen.at - seen.gpuProcesses.observedAt > 5000;
 
 const targetOf = (service: Service, seen: Observation): Result<Target> => {
 	const { unit, container, name } = service;
@@ -112,12 +134,15 @@ export const guardText = (target: Target): string => {
  * prediction that did not move by more than a tenth (or 256 MiB).
  */
 export const samePlan = (seen: EvictionPlan, now: EvictionPlan): boolean =>
-	JSON.stringify([seen.target, seen.command, seen.consequences]) ===
-		JSON.stringify([now.target, now.command, now.consequences]) &&
+	JSON.stringify([seen.target, seen.command, seen.also, seen.consequences]) ===
+		JSON.stringify([now.target, now.command, now.also, now.consequences]) &&
 	Math.abs(seen.predicted.totalBytes - now.predicted.totalBytes) <= Math.max(256 * MiB, seen.predicted.totalBytes / 10);
 
-export const predictionText = ({ gpuBytes, hostBytes, totalBytes, atLeast }: Prediction): string => {
-	const mark = atLeast ? 'at least ' : 'about ';
+export const predictionText = ({ gpuBytes, hostBytes, totalBytes, atLeast, doubtfulBytes }: Prediction): string => {
+	const doubtful = doubtfulBytes > totalBytes / 20;
+	const mark = atLeast ? 'at least ' : doubtful ? 'up to ' : 'about ';
+	if (gpuBytes > 0 && totalBytes === hostBytes)
+		return `${mark}${size(totalBytes)} of host memory, and ${size(gpuBytes)} of the GPU’s own`;
 	if (gpuBytes > 0)
 		return `${mark}${size(totalBytes)}: ${size(gpuBytes)} of the GPU and ${size(hostBytes)} of host memory`;
 	return `${mark}${size(totalBytes)} of host memory`;

@@ -11,6 +11,7 @@ const GUARDED: readonly (readonly [RegExp, string])[] = [
 		/^(dbus|dbus-broker|polkit|systemd-.*|user@\d+|user-runtime-dir@\d+|init)\.service$/,
 		'the host itself depends on it',
 	],
+	[/^(docker|containerd|podman)\.service$/, 'all containers depend on it'],
 	[/^(nvidia-persistenced|nvidia-fabricmanager)\.service$/, 'the GPU driver depends on it'],
 ];
 

@@ -1,4 +1,4 @@
-import type { Observation } from '../domain/observation.ts';
+import { type Observation, sharesOnePool } from '../domain/observation.ts';
 import { heldBytes, type Service } from '../domain/service.ts';
 import type { Disagreement, RowKind, Statement, StatementRow } from '../domain/statement.ts';
 import type { Attribution } from './attribution.ts';
@@ -33,15 +33,20 @@ export const closeStatement = (seen: Observation, attribution: Attribution): Sta
 		return taken;
 	};
 
-	const unified = !isDiscrete(seen);
+	const unified = sharesOnePool(seen);
 	const rowed = attribution.services.filter((service) => heldBytes(service) >= OWN_ROW || (service.gpuBytes ?? 0) > 0);
 	const anonymous = (memory.anonPages ?? 0) + (memory.shmem ?? 0);
-	const hostClaims = rowed.map((service) => service.hostBytes);
-	// The walk over processes is up to 5 s older than meminfo; it can't be right that they hold more than there is.
-	const claimed = hostClaims.reduce((sum, bytes) => sum + bytes, 0) + attribution.desktopBytes;
-	const scale = anonymous > 0 && claimed > anonymous ? anonymous / claimed : 1;
-	const host = hostClaims.map((bytes) => take(bytes * scale));
-	const desktop = take(attribution.desktopBytes * scale);
+	// The walk over processes is up to 5 s older than meminfo, and pages that forked processes share may be counted twice;
+	// they can't hold more than there is. Exact figures come first, so that a doubtful one only cuts itself.
+	let unshared = Math.min(anonymous, room);
+	const takeAnonymous = (claim: number): number => {
+		const taken = take(Math.min(claim, unshared));
+		unshared -= taken;
+		return taken;
+	};
+	const exact = rowed.map((service) => takeAnonymous(service.hostBytes - service.doubtfulBytes));
+	const desktop = takeAnonymous(attribution.desktopBytes);
+	const host = rowed.map((service, index) => exact[index]! + takeAnonymous(service.doubtfulBytes));
 	const kernel = take(
 		(memory.slabUnreclaimable ?? 0) +
 			(memory.kernelStack ?? 0) +
@@ -98,10 +103,3 @@ const serviceSource = (service: Service, unified: boolean): string => {
 	const host = 'anonymous memory: /proc/PID/statm by cgroup';
 	return unified && (service.gpuBytes ?? 0) > 0 ? `GPU: nvidia-smi --query-compute-apps; ${host}` : host;
 };
-
-/**
- * A GPU with memory of its own. GB10 reports none; a number there comes from a shim and is not to be trusted
- * (facts: nvml-unified-shim), so the name decides before the figure does.
- */
-const isDiscrete = (seen: Observation): boolean =>
-	(seen.gpus?.value ?? []).some((gpu) => gpu.memoryTotalBytes !== null && !/\bGB10\b/.test(gpu.name));

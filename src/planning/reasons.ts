@@ -3,7 +3,7 @@ import { failure } from '../domain/failure.ts';
 import type { Observation } from '../domain/observation.ts';
 import type { Plan } from '../domain/plan.ts';
 import { isActive, type Service } from '../domain/service.ts';
-import { consequencesOf } from './comeback.ts';
+import { consequencesOf, stopsWith } from './comeback.ts';
 import { predict, predictionText } from './eviction.ts';
 
 /** One sentence of reasoning with its topic, so that the screen can weigh them. */
@@ -15,6 +15,7 @@ export type Reason = {
 /** What an expert would say of a service: what it is, what it holds and how that is known, what a stop would do. */
 export const reasonsFor = (
 	service: Service,
+	all: readonly Service[],
 	seen: Observation,
 	/** Bytes measured to come back at earlier evictions of it, newest first. */
 	learned: readonly number[],
@@ -28,8 +29,9 @@ export const reasonsFor = (
 	if (service.guarded) {
 		return [...reasons, { topic: 'refusal', text: `It is never stopped from here: ${service.guarded}.` }];
 	}
-	if (!isActive(service)) return reasons;
-	const predicted = predict(service);
+	if (!isActive(service) || service.state === 'stopping') return reasons;
+	const also = stopsWith(service, all);
+	const predicted = predict([service, ...also], seen);
 	const before = learned.slice(0, 2).map(size);
 	const measured =
 		before.length > 0 ? ` (${before.join(' and ')} measured before)` : ' (an estimate until it is measured)';
@@ -39,7 +41,7 @@ export const reasonsFor = (
 		topic: 'after',
 		text: `${service.host} would then have ${size(available + predicted.totalBytes)} available, ${size(available)} now.`,
 	});
-	for (const text of consequencesOf(service)) reasons.push({ topic: 'comeback', text });
+	for (const text of consequencesOf(service, also)) reasons.push({ topic: 'comeback', text });
 	reasons.push({ topic: 'rights', text: rights(service, seen.identity.uid) });
 	return reasons;
 };
@@ -62,7 +64,8 @@ const whatItHolds = (service: Service, seen: Observation, now: number): string =
 	const { processes, gpuBytes, hostBytes, processCount } = service;
 	const gpuPids = processes.filter((one) => seen.gpuProcesses?.value.some((gpu) => gpu.pid === one.pid));
 	const age = seen.gpuProcesses ? Math.max(0, Math.round((now - seen.gpuProcesses.observedAt) / 1000)) : 0;
-	const host = `${size(hostBytes)} of host memory in ${processCount} ${processCount === 1 ? 'process' : 'processes'} (by cgroup)`;
+	const upTo = service.doubtfulBytes > hostBytes / 10 ? 'up to ' : '';
+	const host = `${upTo}${size(hostBytes)} of host memory in ${processCount} ${processCount === 1 ? 'process' : 'processes'} (by cgroup)`;
 	if (gpuBytes === null) return `GPU memory can’t be told (no answer of nvidia-smi). Holds ${host}.`;
 	if (gpuPids.length === 0)
 		return hostBytes > 0 ? `Holds no GPU memory, and ${host}.` : 'Holds no memory that can be seen.';

@@ -19,12 +19,12 @@ export const planRestore = (
 	now: Service | null,
 	seen: Observation,
 ): Result<RestorePlan> => {
-	const { name, host, target, predicted } = eviction;
+	const { name, host, target, predicted, also } = eviction;
 	if (now && isActive(now)) {
 		const holds = heldBytes(now) > 0 ? 'it runs again already' : 'it is active again already';
 		return fail(failure('changed', `${name} on ${host}: ${holds}`, 'There is nothing to undo'));
 	}
-	const command = startCommand(target, seen.identity.uid);
+	const command = startCommand(eviction, seen.identity.uid);
 	if (!command) {
 		return fail(
 			failure(
@@ -48,15 +48,19 @@ export const planRestore = (
 		memoryPatienceMs: LOAD_PATIENCE_MS,
 		expected: predicted,
 		availableBefore: available,
-		consequences:
-			short > 0 ? ['It held more memory than is available now: starting it may fail or press the host.'] : [],
+		bootId: seen.identity.bootId,
+		also: eviction.also,
+		consequences: [
+			...(also.length > 0 ? [`Starts ${also.map((one) => one.name).join(', ')} too, which stopped with it.`] : []),
+			...(short > 0 ? ['It held more memory than is available now: starting it may fail or press the host.'] : []),
+		],
 	});
 };
 
-const startCommand = (target: EvictionPlan['target'], uid: number): CommandLine | null => {
+const startCommand = ({ target, also }: EvictionPlan, uid: number): CommandLine | null => {
 	switch (target.kind) {
 		case 'unit':
-			return startUnit(target.manager, uid, target.unit);
+			return startUnit(target.manager, uid, target.unit, ...also.map((one) => one.name));
 		case 'container':
 			return startContainer(target.tool, target.containerId);
 		case 'process':

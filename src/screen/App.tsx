@@ -1,4 +1,4 @@
-import { useInput, useWindowSize } from 'ink';
+import { useInput, usePaste, useWindowSize } from 'ink';
 import { type ReactNode, useEffect, useLayoutEffect, useMemo, useRef } from 'react';
 import { useStore } from 'zustand';
 import { type Chord, chordOf } from '../commands/chord.ts';
@@ -18,7 +18,7 @@ import { LEAST, layoutFor } from './layout.ts';
 import { Pane } from './Pane.tsx';
 import { type FooterKey, footer, header, tooSmall } from './panes/chrome.ts';
 import { dialogPane } from './panes/dialog.ts';
-import { hostPanel, hostSummary } from './panes/hostPanel.ts';
+import { columnsOfOwners, hostPanel, hostSummary } from './panes/hostPanel.ts';
 import { reading } from './panes/reading.ts';
 import { servicesPane } from './panes/services.ts';
 import { progressLine, textPane, whyLines, whyPane } from './panes/text.ts';
@@ -42,7 +42,8 @@ export function App({ store, keymap, onIntent, onResize }: AppProps): ReactNode 
 	useLayoutEffect(() => onResize(columns, rows), [onResize, columns, rows]);
 	const pending = useRef<readonly Chord[]>([]);
 	const small = columns < LEAST.columns || rows < LEAST.rows;
-	const refusal = useRef<string | null>(null);
+	// What stood on the screen when the last key came: only that can be confirmed, and only where it could be read in full.
+	const drawn = useRef<{ dialog: unknown; complete: boolean }>({ dialog: null, complete: true });
 
 	useInput((input, key) => {
 		for (const chord of chordOf(input, key)) {
@@ -50,25 +51,26 @@ export function App({ store, keymap, onIntent, onResize }: AppProps): ReactNode 
 			const found = step(now.ui.dialog ? keymap.dialog : keymap.main, pending.current, chord);
 			pending.current = found.kind === 'pending' ? found.pending : [];
 			if (found.kind !== 'command') continue;
-			const blocked = refusal.current;
-			if (blocked !== null && found.command !== 'quit' && found.command !== 'back' && found.command !== 'redraw') {
-				if (found.command === 'confirm.accept' && now.ui.dialog?.focus === 0)
-					onIntent({ type: 'event', event: { type: 'dialogClosed' } });
-				continue;
-			}
+			const { dialog: asked } = now.ui;
+			const { dialog: shownDialog, complete } = drawn.current;
+			if (!complete && !['quit', 'back', 'redraw'].includes(found.command) && asked?.focus !== 0) continue;
+			if (found.command === 'confirm.accept' && asked !== shownDialog) continue;
 			for (const intent of invoke(found.command, now)) onIntent(intent);
+			// Keys that came in one piece with the one that opened a dialog were not meant for it: nobody has read it yet.
+			if (store.get().ui.dialog !== null && asked === null) break;
 		}
 	});
+	// A paste is text, and there is no field for text: it must not press keys.
+	usePaste(() => {});
 
 	const dialog = useMemo(() => {
 		const view = dialogView(state);
 		return view && dialogPane(view, columns, rows);
 	}, [state, columns, rows]);
-	// What can't be read in full can't be confirmed: in too small a window only Cancel and quit act.
-	const blocked = small || dialog?.complete === false ? 'too small' : null;
+	const complete = !small && dialog?.complete !== false;
 	useEffect(() => {
-		refusal.current = blocked;
-	}, [blocked]);
+		drawn.current = { dialog: state.ui.dialog, complete };
+	}, [state.ui.dialog, complete]);
 
 	if (small) {
 		return <Pane id="small" x={0} y={0} width={columns} height={rows} lines={tooSmall(columns, rows, LEAST)} />;
@@ -99,14 +101,18 @@ export function App({ store, keymap, onIntent, onResize }: AppProps): ReactNode 
 type Part = { readonly state: State; readonly columns: number; readonly rows: number };
 
 const placesFor = ({ state, columns, rows }: Part) => {
-	const owners = Math.max(
-		3,
-		...state.hosts.map((host) => {
-			const count = (host.statement?.rows ?? []).filter((row) => row.bytes > 0).length - 3;
-			return Math.ceil(count / Math.max(1, Math.floor((columns / 2 - 4) / 27))) + 1;
-		}),
-	);
-	return layoutFor(columns, rows, state.hosts.length, owners, state.operations.length);
+	const perLine = columnsOfOwners(Math.floor(columns / Math.max(1, Math.min(2, state.hosts.length))) - 4);
+	const lines = state.hosts.map((host) => {
+		const owners = (host.statement?.rows ?? []).filter(
+			(row) => row.bytes > 0 && !['cache', 'free', 'unexplained'].includes(row.kind),
+		);
+		return (
+			Math.ceil(owners.length / perLine) +
+			(host.statement?.disagreements.length ?? 0) +
+			(host.seen?.failures.length ? 1 : 0)
+		);
+	});
+	return layoutFor(columns, rows, state.hosts.length, Math.max(3, ...lines), state.operations.length);
 };
 
 function Deck(part: Part): ReactNode {
@@ -171,7 +177,7 @@ function Chrome(part: Part & { readonly keymap: Keymap }): ReactNode {
 			<Pane
 				id="header"
 				{...places.header}
-				lines={[header(state.title, hostViews(state), clockText(state.now), columns)]}
+				lines={[header(state.title, hostViews(state), clockText(state.wall), columns)]}
 			/>
 			<Pane id="progress" {...places.progress} lines={progress} />
 			<Pane id="footer" {...places.footer} lines={[footer(keys, columns)]} />

@@ -6,7 +6,7 @@ export const LEAST = { columns: 60, rows: 16 };
 /** Columns from which panes stand side by side. */
 const WIDE = 100;
 /** Rows a host's panel needs for its bar, owners and meters; it takes more where there is room. */
-const PANEL = { least: 7, most: 12 };
+const PANEL = { least: 7, most: 20 };
 
 export type Layout = {
 	readonly header: Rectangle;
@@ -34,8 +34,9 @@ export const layoutFor = (columns: number, rows: number, hosts: number, owners: 
 
 	const perRow = wide ? Math.max(1, Math.min(hosts, Math.floor(columns / 50))) : 1;
 	const hostRows = Math.ceil(hosts / perRow);
-	const wanted = Math.min(PANEL.most, Math.max(PANEL.least, owners + 6));
-	const forServices = 6;
+	// Bar, heading, what is left over, two meters and the frame beside the owners.
+	const wanted = Math.min(PANEL.most, Math.max(PANEL.least, owners + 7));
+	const forServices = rows >= 30 ? 10 : 6;
 	const panelHeight = Math.min(wanted, Math.floor((body.height - forServices) / hostRows));
 	if (!wide || panelHeight < PANEL.least) return narrow(common, columns, hosts);
 

@@ -7,10 +7,13 @@ import type { View } from './state.ts';
 
 /** Everything that can change the state. Times are the console's clock in ms. */
 export type Event =
-	| { readonly type: 'clock'; readonly now: number }
+	/** `now` is steady and tells ages; `wall` is what a clock on the wall shows. */
+	| { readonly type: 'clock'; readonly now: number; readonly wall?: number }
 	| { readonly type: 'link'; readonly host: string; readonly link: Link }
 	| { readonly type: 'observed'; readonly observation: Observation }
 	| { readonly type: 'operation'; readonly operation: Operation }
+	/** Nothing can be stopped or started from now on. */
+	| { readonly type: 'readOnly'; readonly reason: string }
 	| { readonly type: 'journalRead'; readonly operations: readonly Operation[] }
 	| { readonly type: 'select'; readonly service: string | null }
 	| { readonly type: 'view'; readonly view: View }

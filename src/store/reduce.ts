@@ -1,3 +1,4 @@
+import { STALE_AFTER } from '../domain/fact.ts';
 import type { Observation } from '../domain/observation.ts';
 import type { Operation } from '../operations/operation.ts';
 import { attribute } from '../planning/attribution.ts';
@@ -13,17 +14,28 @@ const BUTTONS = 2;
 export const reduce = (state: State, event: Event): State => {
 	switch (event.type) {
 		case 'clock':
-			return { ...state, now: event.now };
+			return { ...state, now: event.now, wall: event.wall ?? event.now };
 		case 'link':
 			return onHost(state, event.host, (host) => ({ ...host, link: event.link }));
 		case 'observed':
-			return withSelection(onHost(state, event.observation.host, (host) => observed(host, event.observation)));
+			return withSelection(
+				state,
+				onHost(state, event.observation.host, (host) => observed(host, event.observation)),
+			);
 		case 'operation':
 			return { ...state, operations: withOperation(state.operations, event.operation) };
 		case 'journalRead':
 			return { ...state, operations: event.operations };
+		case 'readOnly':
+			// What the person asked for comes first: the other reason would change nothing.
+			return { ...state, readOnly: state.readOnly ?? event.reason };
 		case 'select':
-			return ui(state, { selected: event.service, notice: null, ...(state.ui.view === 'details' && { scroll: 0 }) });
+			return ui(state, {
+				selected: event.service,
+				chosen: true,
+				notice: null,
+				...(state.ui.view === 'details' && { scroll: 0 }),
+			});
 		case 'view':
 			return ui(state, { view: event.view, scroll: 0, notice: null });
 		case 'scroll':
@@ -55,15 +67,17 @@ const observed = (host: HostState, seen: Observation): HostState => {
 	const attribution = attribute(seen, host.settings);
 	const statement = closeStatement(seen, attribution);
 	const owners = statement.rows.filter((row) => row.kind === 'service').map((row) => row.owner);
-	const fresh = owners.filter((owner) => !host.lettered.includes(owner));
-	const gpu = seen.gpus?.value[0]?.utilisationPercent ?? null;
+	const unlettered = owners.filter((owner) => !host.lettered.includes(owner));
+	// What is old is no measurement of now: a gap, not the last figure again.
+	const fresh = seen.gpus !== null && seen.at - seen.gpus.observedAt < STALE_AFTER;
+	const gpu = fresh ? (seen.gpus?.value[0]?.utilisationPercent ?? null) : null;
 	return {
 		...host,
 		seen,
 		services: attribution.services,
 		statement,
 		// Before the first complete look the order would be that of whatever came first.
-		lettered: seen.complete && fresh.length > 0 ? [...host.lettered, ...fresh] : host.lettered,
+		lettered: seen.complete && unlettered.length > 0 ? [...host.lettered, ...unlettered] : host.lettered,
 		history: {
 			gpu: [...host.history.gpu, gpu].slice(-HISTORY),
 			cpu: [...host.history.cpu, seen.cpuBusy === null ? null : seen.cpuBusy * 100].slice(-HISTORY),
@@ -71,11 +85,25 @@ const observed = (host: HostState, seen: Observation): HostState => {
 	};
 };
 
-/** The first thing that can be selected is, so that a person sees reasons before pressing a key. */
-const withSelection = (state: State): State => {
-	if (state.ui.selected !== null || state.ui.dialog) return state;
-	const first = rows(state)[0];
-	return first ? ui(state, { selected: first.id }) : state;
+/**
+ * The first row is selected by itself, so that a person sees reasons before pressing a key; where the selected one has gone,
+ * the row that took its place is, and that is said.
+ */
+const withSelection = (before: State, state: State): State => {
+	const { selected, dialog } = state.ui;
+	if (dialog) return state;
+	const now = rows(state);
+	const reading = before.hosts.some((host) => !host.seen?.complete && host.link.state !== 'down');
+	if (!state.ui.chosen && (selected === null || reading)) return ui(state, { selected: now[0]?.id ?? null });
+	if (selected !== null && now.some((service) => service.id === selected)) return state;
+	const at = Math.max(
+		0,
+		rows(before).findIndex((service) => service.id === selected),
+	);
+	const next = now[Math.min(at, now.length - 1)];
+	if (selected === null) return next ? ui(state, { selected: next.id }) : state;
+	const text = `${selected.split('/').slice(2).join('/')} is not there any more`;
+	return ui(state, { selected: next?.id ?? null, notice: { at: state.now, text, failure: null } });
 };
 
 const withOperation = (operations: readonly Operation[], changed: Operation): readonly Operation[] => {

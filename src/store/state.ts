@@ -8,12 +8,14 @@ import type { Operation } from '../operations/operation.ts';
 
 /** Everything that is known now. Plain data, changed only by `reduce`. */
 export type State = {
-	/** The console's clock, ms since the epoch; ages are told from it. */
+	/** The console's steady clock, ms since the epoch; ages are told from it. */
 	readonly now: number;
+	/** The time of day, for the header. */
+	readonly wall: number;
 	/** Shown in the header, such as `demo pair`. */
 	readonly title: string;
-	/** Looking only: nothing can be stopped or started. */
-	readonly readOnly: boolean;
+	/** Why nothing can be stopped or started; null when it can. */
+	readonly readOnly: string | null;
 	readonly hosts: readonly HostState[];
 	readonly operations: readonly Operation[];
 	readonly ui: UiState;
@@ -40,6 +42,8 @@ export type View = 'deck' | 'details' | 'sources' | 'help';
 
 export type UiState = {
 	readonly selected: string | null;
+	/** A person has chosen: the selection stays where it is. Before that it is the first row, while hosts are still being read. */
+	readonly chosen: boolean;
 	readonly view: View;
 	/** First line shown of the view that can be longer than the screen. */
 	readonly scroll: number;
@@ -63,8 +67,14 @@ export type Notice = {
 
 export const HISTORY = 60;
 
-export const initialState = (hosts: readonly HostSettings[], title: string, now: number, readOnly = false): State => ({
+export const initialState = (
+	hosts: readonly HostSettings[],
+	title: string,
+	now: number,
+	readOnly: string | null = null,
+): State => ({
 	now,
+	wall: now,
 	title,
 	readOnly,
 	hosts: hosts.map((settings) => ({
@@ -77,5 +87,5 @@ export const initialState = (hosts: readonly HostSettings[], title: string, now:
 		history: { gpu: [], cpu: [] },
 	})),
 	operations: [],
-	ui: { selected: null, view: 'deck', scroll: 0, dialog: null, notice: null },
+	ui: { selected: null, chosen: false, view: 'deck', scroll: 0, dialog: null, notice: null },
 });

@@ -14,7 +14,7 @@ const shipped = Object.fromEntries(
 );
 const commands = [
 	...['cursor.down', 'cursor.up', 'cursor.top', 'cursor.bottom', 'cursor.pageDown', 'cursor.pageUp'],
-	...['focus.next', 'focus.previous', 'evict', 'undo', 'details', 'source', 'help'],
+	...['evict', 'undo', 'details', 'source', 'help'],
 	...['confirm.next', 'confirm.previous', 'confirm.accept', 'back', 'retry', 'quit', 'redraw'],
 ];
 
@@ -250,8 +250,6 @@ describe.each(Object.keys(shipped))('%s', (name) => {
 			quit: 'q',
 			redraw: 'ctrl+l',
 			back: 'esc',
-			'focus.next': 'tab',
-			'focus.previous': 'shift+tab',
 		};
 		for (const [command, key] of Object.entries(expected)) expect(keysFor(map.main, command)).toContain(key);
 		expect(keysFor(map.main, 'cursor.top')).toContain(name === 'vim-like' ? 'g g' : 'home');

@@ -64,7 +64,7 @@ describe('the story', () => {
 
 	test('with no configuration it opens the demo pair and says so', async () => {
 		const tui = start([]);
-		await tui.until('demo pair: no configuration in');
+		await tui.until(/there is no configuration in .*\/sparkdeck/);
 		await bothUp(tui, cast);
 		await leave(tui);
 	});
@@ -94,9 +94,11 @@ describe('the story', () => {
 		await select(tui, 'vllm-reranker');
 		await confirm(tui, 'e', 'Evict vllm-reranker.service');
 		await tui.until('! refused');
+		expect(tui.screen()).toMatch(/vllm-reranker\s+running/);
+		tui.press(KEYS.enter);
+		await tui.until('invocation');
 		const said = tui.screen().replace(/[│\s]+/g, ' ');
 		expect(said).toContain('NOPASSWD: /usr/bin/systemctl stop --no-block -- vllm-reranker.service');
-		expect(tui.screen()).toMatch(/vllm-reranker\s+running/);
 	});
 
 	test('memory that does not come back is unverified, and says who holds it', async () => {
@@ -109,7 +111,7 @@ describe('the story', () => {
 		await tui.until('! unverified', 60_000);
 		expect(tui.screen().replace(/[│\s]+/g, ' ')).toMatch(/VLLM::EngineCor\S* \(pid \d+\) still holds its memory/);
 		// The orphan is a row of its own, which can be evicted as a process.
-		await tui.until(/VLLM::EngineCore:\d+/);
+		await tui.until(/VLLM::E\S*:\d+\s+running\s+7\.9/);
 	}, 90_000);
 });
 
@@ -252,7 +254,7 @@ describe('without a screen', () => {
 		expect(stderr).toMatch(/^sparkdeck needs Node 22\.12 or newer; this is Node .*\n$/);
 	});
 	test.each([
-		['hosts: [a\n', 'config.yaml:1'],
+		['hosts: [a\n', 'config.yaml:2:1'],
 		['hosts:\n  - name: a\n    kep: [x]\n', 'config.yaml:3:5'],
 		['hosts: [a, a]\n', 'names a host twice'],
 		['host: [a]\n', 'config.yaml:1:1'],

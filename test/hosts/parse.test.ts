@@ -84,6 +84,7 @@ describe('nvidia-smi', () => {
 		expect(parseProcessRow(row, processColumnsOf(row))).toEqual({
 			pid: 114687,
 			name: '/usr/local/bin/python',
+			uuid: 'GPU-...',
 			bytes: 19135 * MiB,
 		});
 	});
@@ -92,6 +93,7 @@ describe('nvidia-smi', () => {
 		expect(parseProcessRow('577729, 89093 MiB, GPU-1, VLLM::EngineCore, x', columns)).toEqual({
 			pid: 577729,
 			name: 'VLLM::EngineCore, x',
+			uuid: 'GPU-1',
 			bytes: 89093 * MiB,
 		});
 		expect(parseProcessRow('577729, [N/A], GPU-1, x', columns)?.bytes).toBe(null);

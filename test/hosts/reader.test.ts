@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { MiB } from '../../src/domain/bytes.ts';
-import { appsAt, emptyGpuStream, pushApps, pushQuery } from '../../src/hosts/gpuStream.ts';
+import { emptyGpuStream, gpuProcesses, pushApps, pushQuery } from '../../src/hosts/gpuStream.ts';
 import { probeCommand, probeProgram } from '../../src/hosts/probeLaunch.ts';
 import { lineReader, type ProbeMessage } from '../../src/hosts/probeLines.ts';
 import { probeReader } from '../../src/hosts/probeReader.ts';
@@ -58,24 +58,36 @@ describe('the nvidia-smi loops', () => {
 	const query = ['index, name, utilization.gpu [%]', '0, NVIDIA GB10, 3'];
 	const apps = ['pid, used_gpu_memory [MiB], gpu_uuid, process_name', '7, 100 MiB, GPU-1, a', '8, 200 MiB, GPU-1, b'];
 
+	const pids = (stream: typeof emptyGpuStream) => gpuProcesses(stream)?.list.map((one) => one.pid);
 	test('a round is what comes together; who is not in the next one is gone', () => {
 		let stream = pushApps(emptyGpuStream, apps.slice(0, 2), 1);
 		stream = pushApps(stream, apps.slice(2), 1.1);
-		expect(appsAt(stream, 1.2)?.list.map((one) => one.pid)).toEqual([7, 8]);
+		expect(pids(stream)).toEqual([7, 8]);
 		stream = pushApps(stream, ['8, 250 MiB, GPU-1, b'], 2);
-		expect(appsAt(stream, 2.1)?.list).toEqual([{ pid: 8, name: 'b', bytes: 250 * MiB }]);
+		expect(gpuProcesses(stream)?.list).toEqual([{ pid: 8, name: 'b', bytes: 250 * MiB }]);
 	});
-	test('silence while the other loop speaks is an empty list; silence of both is not', () => {
+	test('two rounds in one read are two rounds, not a sum', () => {
+		const stream = pushApps(emptyGpuStream, [...apps, '7, 110 MiB, GPU-1, a', '8, 210 MiB, GPU-1, b'], 1);
+		expect(gpuProcesses(stream)?.list.map((one) => one.bytes)).toEqual([110 * MiB, 210 * MiB]);
+	});
+	test('silence is no statement: the list stays, with the time it was said', () => {
 		let stream = pushApps(pushQuery(emptyGpuStream, query, 1), apps, 1);
-		for (const at of [2, 3, 4]) stream = pushQuery(stream, query.slice(1), at);
-		expect(appsAt(stream, 4)).toEqual({ list: [], at: 4 });
-		const hung = pushApps(pushQuery(emptyGpuStream, query, 1), apps, 1);
-		expect(appsAt(hung, 60)).toMatchObject({ at: 1, list: [{ pid: 7 }, { pid: 8 }] });
+		for (const at of [2, 3, 4, 9]) stream = pushQuery(stream, query.slice(1), at);
+		expect(gpuProcesses(stream)).toMatchObject({ at: 1, list: [{ pid: 7 }, { pid: 8 }] });
 	});
-	test('nothing is known before the loops have spoken', () => expect(appsAt(emptyGpuStream, 5)).toBe(null));
-	test('a process on two GPUs holds the sum', () => {
-		const stream = pushApps(emptyGpuStream, [apps[0]!, '7, 100 MiB, GPU-1, a', '7, 50 MiB, GPU-2, a'], 1);
-		expect(appsAt(stream, 1)?.list[0]?.bytes).toBe(150 * MiB);
+	test('a header without rows says that there are none', () => {
+		expect(gpuProcesses(pushApps(emptyGpuStream, apps.slice(0, 1), 1))).toEqual({ list: [], at: 1 });
+	});
+	test('nothing is known before the loops have spoken', () => expect(gpuProcesses(emptyGpuStream)).toBe(null));
+	test('a process on two GPUs holds the sum, or an unknown amount', () => {
+		expect(
+			gpuProcesses(pushApps(emptyGpuStream, [apps[0]!, '7, 100 MiB, GPU-1, a', '7, 50 MiB, GPU-2, a'], 1))?.list[0]
+				?.bytes,
+		).toBe(150 * MiB);
+		expect(
+			gpuProcesses(pushApps(emptyGpuStream, [apps[0]!, '7, 100 MiB, GPU-1, a', '7, [N/A], GPU-2, a'], 1))?.list[0]
+				?.bytes,
+		).toBe(null);
 	});
 });
 
@@ -88,7 +100,7 @@ describe('observations', () => {
 			{ k: 'units', mgr: 'system', full: true, at: 11, text: unitText('a.service', 'active') },
 			{ k: 'units', mgr: 'user', error: 'Failed to connect to bus', code: 1 },
 			{ k: 'containers', tool: 'docker', at: 11, code: 1, text: '', error: 'permission denied' },
-			{ k: 'walk', at: 11, groups: { '/system.slice/a.service': [2, 4096] }, large: [] },
+			{ k: 'walk', at: 11, groups: { '/system.slice/a.service': [2, 4096, 'rss', 1024] }, large: [] },
 			{ k: 'gpu', what: 'query', error: 'No such file or directory' },
 			{ k: 'gpu', what: 'apps', error: 'No such file or directory' },
 		]) {
@@ -102,7 +114,9 @@ describe('observations', () => {
 			memory: { value: { total: 1024000 }, observedAt: 2000 },
 		});
 		expect(seen?.units?.value.map((one) => one.name)).toEqual(['a.service']);
-		expect(seen?.cgroups?.value).toEqual([{ path: '/system.slice/a.service', processes: 2, anonBytes: 4096 }]);
+		expect(seen?.cgroups?.value).toEqual([
+			{ path: '/system.slice/a.service', processes: 2, anonBytes: 4096, doubtfulBytes: 3072 },
+		]);
 		expect(seen?.failures.map((failure) => failure.kind).sort()).toEqual([
 			'denied',
 			'missing-tool',
@@ -140,6 +154,13 @@ describe('observations', () => {
 		reader.push(hello, 0);
 		expect(reader.push(tick(11), 1000)?.at).toBe(1000);
 		expect(reader.push(tick(12), 6000)?.at).toBeLessThan(2100);
+	});
+	test('a clock that is set on either side does not make figures old or new', () => {
+		const reader = probeReader('a');
+		reader.push(hello, 0);
+		for (let second = 0; second < 60; second += 1) reader.push(tick(100 + second), 1_000_000 + second * 1000);
+		expect(reader.push(tick(160), 4_660_000)?.at).toBe(4_660_000);
+		expect(reader.push(tick(161), 61_000)?.at).toBe(61_000);
 	});
 	test('whatever a host sends, nothing throws', () => {
 		const value = fc.oneof(fc.jsonValue(), fc.constantFrom('system', 'apps', 'query', 'docker', meminfo, 11));

@@ -16,7 +16,8 @@ const seen = observation({
 	cgroups: [sum('/system.slice/r.service', 500 * MiB)],
 	gpu: [[10, 8 * GiB]],
 });
-const planned = planEviction(attribute(seen, settings).services[0]!, seen);
+const { services } = attribute(seen, settings);
+const planned = planEviction(services[0]!, services, seen);
 if (!planned.ok) throw new Error('no plan');
 const evict: EvictionPlan = planned.value;
 const again = planRestore('1', evict, null, seen);
@@ -29,6 +30,7 @@ const running: Sight = {
 	bootId: 'boot-1',
 	state: 'active',
 	hasJob: false,
+	fresh: true,
 	run,
 	survivors: ['python3 (pid 10)'],
 	availableBytes: 15 * GiB,
@@ -51,7 +53,7 @@ const answer = (code: number | null, stderr = ''): OperationEvent => ({
 	stderr,
 	user: 'spark',
 });
-const sending: OperationEvent = { type: 'sending', at: at(0) };
+const sending: OperationEvent = { type: 'sending', at: at(0), availableBefore: null };
 
 const fold = (plan: EvictionPlan | RestorePlan, events: readonly OperationEvent[]): Operation =>
 	events.reduce((operation, event) => step(operation, event)[0], begin({ type: 'intended', at: AT, id: '1', plan })[0]);
@@ -61,7 +63,7 @@ describe('an eviction', () => {
 		const [, effects] = begin({ type: 'intended', at: AT, id: '1', plan: evict });
 		expect(effects.map((effect) => (effect.type === 'journal' ? effect.event.type : effect.type))).toEqual([
 			'intended',
-			'sending',
+			'turn',
 			'send',
 		]);
 	});
@@ -122,6 +124,34 @@ describe('an eviction', () => {
 			failure: { kind: 'changed' },
 		});
 		expect(fold(evict, [sending, answer(0), sightAt(stopped, 2), sightAt(other, 3)]).outcome).toBe('unverified');
+	});
+	test('is measured from the last figure before sending, not from when it was planned', () => {
+		const later: OperationEvent = { type: 'sending', at: at(0), availableBefore: 20 * GiB };
+		expect(fold(evict, [later, answer(0), sightAt(stopped, 3), sightAt(back, 4)]).phase).toBe('measuring');
+		expect(
+			fold(evict, [later, answer(0), sightAt(stopped, 3), sightAt({ ...back, availableBytes: 29 * GiB }, 4)]).outcome,
+		).toBe('verified');
+	});
+	test('after a restart of the host its memory proves nothing', () => {
+		const rebooted = { ...back, bootId: 'boot-2' };
+		expect(fold(evict, [sending, answer(0), sightAt(rebooted, 3)])).toMatchObject({
+			outcome: 'unverified',
+			failure: { kind: 'changed' },
+		});
+	});
+	test('a process may take its time to end: only its patience ends the waiting', () => {
+		const process: EvictionPlan = { ...evict, target: { kind: 'process', pid: 10, startTicks: 100, bootId: 'boot-1' } };
+		const still = { ...running, run: 'boot-1:10:100' };
+		expect(fold(process, [sending, answer(0), sightAt(still, 3), sightAt(still, 40)]).phase).toBe('changing');
+	});
+	test('what is read before the command says nothing of what still runs', () => {
+		expect(fold(evict, [sending, answer(0), sightAt({ ...running, fresh: false }, 60)]).phase).toBe('changing');
+	});
+	test('a little memory is not measured, and a part that may be counted twice is not waited for', () => {
+		const small = { ...evict, predicted: { ...evict.predicted, totalBytes: 50 * MiB } };
+		expect(fold(small, [sending, answer(0), sightAt(stopped, 3), sightAt(stopped, 4)]).outcome).toBe('verified');
+		const doubtful = { ...evict, predicted: { ...evict.predicted, totalBytes: 12 * GiB, doubtfulBytes: 4 * GiB } };
+		expect(fold(doubtful, [sending, answer(0), sightAt(stopped, 3), sightAt(back, 4)]).outcome).toBe('verified');
 	});
 	test('not sent is failed, with nothing touched', () => {
 		const event: OperationEvent = { type: 'notSent', at: at(1), failure: failure('lost', 'no', 'no') };
@@ -187,7 +217,7 @@ test('whatever happens, an ended operation stays as it is, and verified always r
 		fc.constantFrom(0, 1, 5, 75, null).map((code) => answer(code)),
 		fc
 			.tuple(sight, fc.integer({ min: 1, max: 400 }))
-			.map(([one, seconds]) => sightAt({ ...one, at: 0, bootId: 'b' }, seconds)),
+			.map(([one, seconds]) => sightAt({ ...one, at: 0, bootId: 'boot-1', fresh: true }, seconds)),
 		fc.constant<OperationEvent>({ type: 'reopened', at: at(5) }),
 	);
 	fc.assert(
@@ -200,6 +230,7 @@ test('whatever happens, an ended operation stays as it is, and verified always r
 				if (operation.outcome === 'verified' && plan.kind === 'evict' && before.outcome === null) {
 					expect(operation.last?.survivors).toEqual([]);
 					expect(['inactive', 'failed', 'absent']).toContain(operation.last?.state);
+					expect(operation.last?.gpuBytes ?? 0).toBe(0);
 					expect(operation.gainedBytes).toBeGreaterThan(plan.predicted.totalBytes * 0.89);
 				}
 			}

@@ -73,6 +73,40 @@ describe('whose process it is', () => {
 		]);
 	});
 
+	test.each([
+		[
+			'/user.slice/user-1001.slice/user@1001.service/app.slice/vllm-x.service',
+			'user',
+			'vllm-x.service of uid 1001',
+			'manager of uid 1001',
+		],
+		[`${user}/app.slice/vllm-x.service`, 'user', 'vllm-x.service', 'does not list it'],
+		['/system.slice/vllm-x.service', 'system', 'vllm-x.service', 'does not list it'],
+		[`/system.slice/docker-${id}.scope`, 'container', id.slice(0, 12), 'does not show it'],
+	])(
+		'%s, which can’t be looked at, is no orphan: it is named, and not to be stopped from here',
+		(cgroup, manager, name, why) => {
+			const more = { containers: null };
+			const seen = observation({
+				processes: [process_(9, cgroup)],
+				gpu: [[9, GiB]],
+				cgroups: [sum(cgroup, GiB)],
+				more,
+			});
+			const { services } = attribute(seen, { ...settings, keep: ['vllm-x'] });
+			expect(services).toMatchObject([
+				{ manager, name, gpuBytes: GiB, hostBytes: GiB, guarded: expect.stringContaining(why) },
+			]);
+			expect(services[0]?.keep).toBe(manager !== 'container');
+		},
+	);
+
+	test('a process that outlived its container is an orphan', () => {
+		const cgroup = `/system.slice/docker-${id}.scope`;
+		const seen = observation({ processes: [process_(9, cgroup)], gpu: [[9, GiB]] });
+		expect(attribute(seen, settings).services).toMatchObject([{ manager: 'process', guarded: null }]);
+	});
+
 	test('no answer of nvidia-smi is unknown, not zero; a process without a figure makes a lower bound', () => {
 		const units = [unit('a.service')];
 		const processes = [process_(1, '/system.slice/a.service'), process_(2, '/system.slice/a.service')];

@@ -15,23 +15,20 @@ const make = (more = {}, keep: string[] = []) => {
 		cgroups: [sum('/system.slice/r.service', 500 * MiB)],
 		gpu: [[10, 8 * GiB]],
 	});
-	const service = attribute(seen, { ...settings, keep }).services[0]!;
-	return { seen, service, plan: planEviction(service, seen) };
+	const { services } = attribute(seen, { ...settings, keep });
+	const service = services[0]!;
+	return { seen, service, plan: planEviction(service, services, seen) };
 };
 
 describe('planning an eviction', () => {
 	test('commands, guard and prediction', () => {
-		const { plan } = make({ triggeredBy: ['r.socket'], requiredBy: ['p.service', 'multi-user.target'] });
+		const { plan } = make({ triggeredBy: ['r.socket'], stopsWith: ['p.service', 'multi-user.target'] });
 		expect(plan.ok && plan.value).toMatchObject({
 			predicted: { gpuBytes: 8 * GiB, hostBytes: 500 * MiB, totalBytes: 8 * GiB + 500 * MiB, atLeast: false },
 			target: { kind: 'unit', invocationId: '0123456789abcdef0123456789abcdef' },
 			processes: [{ pid: 10, startTicks: 100 }],
 			patienceMs: 100_000,
-			consequences: [
-				'r.socket would start it again.',
-				'p.service requires it and stops with it.',
-				'Restart=always does not undo a stop.',
-			],
+			consequences: ['r.socket would start it again.', 'Restart=always does not undo a stop.'],
 		});
 		expect(plan.ok && plan.value.command.shown).toEqual([
 			'systemctl --no-ask-password stop --no-block -- r.service',
@@ -58,6 +55,44 @@ describe('planning an eviction', () => {
 		expect(samePlan(plan.value, { ...moved, consequences: ['x'] })).toBe(false);
 		const restarted = make({ invocationId: 'f'.repeat(32) }).plan;
 		expect(restarted.ok && samePlan(plan.value, restarted.value)).toBe(false);
+	});
+	describe('of what others depend on', () => {
+		const units = [
+			unit('base.service', { stopsWith: ['web.service', 'off.service'] }),
+			unit('web.service', { stopsWith: ['part.service'] }),
+			unit('part.service'),
+			unit('off.service', { activeState: 'inactive', cgroup: '' }),
+		];
+		const chain = (keep: string[] = []) => {
+			const seen = observation({
+				units,
+				cgroups: ['base', 'web', 'part'].map((name) => sum(`/system.slice/${name}.service`, GiB)),
+				processes: [process_(5, '/system.slice/part.service')],
+			});
+			const { services } = attribute(seen, { ...settings, keep });
+			return { seen, plan: planEviction(services[0]!, services, seen) };
+		};
+		test('names and counts everything that stops with it, over all steps', () => {
+			const { plan, seen } = chain();
+			expect(plan.ok && plan.value).toMatchObject({
+				also: [{ name: 'web.service' }, { name: 'part.service' }],
+				predicted: { totalBytes: 3 * GiB },
+				processes: [{ pid: 5 }],
+			});
+			expect(plan.ok && plan.value.consequences[0]).toBe('web.service and part.service depend on it and stop with it.');
+			if (!plan.ok) throw new Error('no plan');
+			const back = planRestore('1', plan.value, null, seen);
+			expect(back.ok && back.value.command.shown[1]).toBe(
+				'sudo -n systemctl start --no-block -- base.service web.service part.service',
+			);
+		});
+		test('is refused when one of those is kept', () => {
+			const { plan } = chain(['part']);
+			expect(!plan.ok && plan.failure).toMatchObject({
+				kind: 'kept',
+				cause: expect.stringContaining('part.service depends on it'),
+			});
+		});
 	});
 	test('undo of what runs again already is refused', () => {
 		const { plan, seen, service } = make();

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { invoke } from '../../src/commands/index.ts';
 import { GiB } from '../../src/domain/bytes.ts';
+import type { Fact } from '../../src/domain/fact.ts';
 import { failure } from '../../src/domain/failure.ts';
 import type { Event } from '../../src/store/events.ts';
 import { reduce } from '../../src/store/reduce.ts';
@@ -45,17 +46,30 @@ describe('the table', () => {
 				.map((one) => `${one.letter} ${one.label}`);
 		expect(letters(story())).toEqual(['A vllm-cluster', 'B vllm-reranker', 'C vllm-embeddings', 'D vllm-proxy']);
 		const seen = head(AT + 1000);
+		const not = <T>(fact: Fact<readonly T[]> | null, gone: (one: T) => boolean): Fact<readonly T[]> => ({
+			...fact!,
+			value: fact!.value.filter((one) => !gone(one)),
+		});
 		const without = {
 			...seen,
-			units: { ...seen.units!, value: seen.units!.value.filter((one) => one.name !== 'vllm-cluster.service') },
+			units: not(seen.units, (one) => one.name === 'vllm-cluster.service'),
+			cgroups: not(seen.cgroups, (one) => one.path.includes('vllm-cluster')),
+			processes: seen.processes.filter((one) => one.pid !== 11),
 		};
 		expect(letters(story({ type: 'observed', observation: without }))).toEqual([
 			'B vllm-reranker',
 			'C vllm-embeddings',
 			'D vllm-proxy',
-			// Its process lives on without a unit: an orphan, with a letter of its own.
-			'E VLLM::EngineCore:11',
 		]);
+	});
+	test('the selection goes to the row that took the place of one that is gone, and says so', () => {
+		const seen = head(AT + 1000);
+		const state = story({ type: 'select', service: 'spark-1a32/system/vllm-proxy.service' });
+		const units = { ...seen.units!, value: seen.units!.value.filter((one) => one.name !== 'vllm-proxy.service') };
+		const cgroups = { ...seen.cgroups!, value: seen.cgroups!.value.filter((one) => !one.path.includes('proxy')) };
+		const after = reduce(state, { type: 'observed', observation: { ...seen, units, cgroups } });
+		expect(after.ui.selected).toBe('spark-5be3/user/vllm-embeddings.service');
+		expect(after.ui.notice?.text).toBe('vllm-proxy.service is not there any more');
 	});
 	test('an older frame does not overwrite a newer one', () => {
 		const newer = head(AT + 5000);
@@ -140,7 +154,7 @@ describe('evicting', () => {
 		expect(text).toContain('would then have 22.8 GiB available, 14.4 GiB now');
 	});
 	test('with --read-only nothing can', () => {
-		const { state } = press({ ...story(onReranker), readOnly: true }, 'evict');
+		const { state } = press({ ...story(onReranker), readOnly: 'This console only looks (--read-only)' }, 'evict');
 		expect(state.ui.dialog).toBe(null);
 	});
 	test('undo has nothing to undo before', () => {

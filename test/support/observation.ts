@@ -22,7 +22,8 @@ export const unit = (name: string, more: Partial<Unit> = {}): Unit => ({
 	restarts: 0,
 	unitFileState: 'enabled',
 	triggeredBy: [],
-	requiredBy: [],
+	stopsWith: [],
+	upheldBy: [],
 	execStart: [['/usr/bin/x']],
 	stopTimeoutMs: 90_000,
 	activeSince: 10,
@@ -39,7 +40,12 @@ export const process_ = (pid: number, cgroup: string, more: Partial<Process> = {
 	...more,
 });
 
-export const sum = (path: string, anonBytes: number, processes = 1): CgroupSum => ({ path, anonBytes, processes });
+export const sum = (path: string, anonBytes: number, processes = 1, doubtfulBytes = 0): CgroupSum => ({
+	path,
+	anonBytes,
+	processes,
+	doubtfulBytes,
+});
 
 const fact = <T>(value: T, source = 'a test', observedAt = AT) => ({ value, source, observedAt });
 

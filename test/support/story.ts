@@ -19,14 +19,16 @@ const rowOf = (tui: Tui, name: string): number => {
 
 const selected = (tui: Tui): string => tui.lines().find((line) => line.includes('▸') && !line.includes('[')) ?? '';
 
-/** Moves the selection with the arrow key until it is on a service. */
+/** Moves the selection from the top with the arrow key until it is on a service. */
 export const select = async (tui: Tui, name: string): Promise<void> => {
-	for (let presses = 0; presses < 10 && !selected(tui).includes(name); presses += 1) {
-		const before = selected(tui);
-		tui.press(presses < 5 ? KEYS.down : KEYS.up);
-		await tui.until(() => selected(tui) !== before).catch(() => {});
+	tui.press('\u001b[H');
+	for (let presses = 0; presses < 12; presses += 1) {
+		const row = selected(tui).slice(0, 40);
+		if (row.includes(name)) return;
+		tui.press(KEYS.down);
+		await tui.until(() => selected(tui).slice(0, 40) !== row, 1000).catch(() => {});
 	}
-	expect(selected(tui)).toContain(name);
+	throw new Error(`${name} could not be selected\n${tui.screen()}`);
 };
 
 /** Opens the console's deck with both hosts up and read. */
@@ -44,7 +46,7 @@ export const bothUp = async (tui: Tui, { head, secondary }: Cast): Promise<void>
 export const evictAndUndo = async (tui: Tui, cast: Cast): Promise<void> => {
 	await bothUp(tui, cast);
 	await select(tui, 'vllm-reranker');
-	await tui.until(`Stopping it frees about`);
+	await tui.until('Stopping it frees');
 	expect(tui.screen().replace(/[│\n\s]+/g, ' ')).toContain(`${cast.gpu} of the GPU`);
 	// Selection is a background over the whole row and a mark, not a colour alone.
 	const row = rowOf(tui, 'vllm-reranker');

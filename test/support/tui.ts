@@ -87,7 +87,8 @@ export const launch = (
 		child.onExit(({ exitCode, signal }) => resolve({ code: exitCode, signal }));
 	});
 	const row = (y: number) => term.buffer.active.getLine(term.buffer.active.baseY + y);
-	const lines = (): string[] => Array.from({ length: term.rows }, (_, y) => row(y)?.translateToString(true) ?? '');
+	const lines = (): string[] =>
+		Array.from({ length: term.rows }, (_, y) => row(y)?.translateToString(true, 0, term.cols) ?? '');
 	const colour = (isDefault: boolean, isRgb: boolean, value: number): string | number | null =>
 		isDefault ? null : isRgb ? `#${value.toString(16).padStart(6, '0')}` : value;
 	return {

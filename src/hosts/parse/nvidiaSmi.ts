@@ -1,11 +1,10 @@
 import { MiB } from '../../domain/bytes.ts';
 import type { Gpu, GpuProcess } from '../../domain/gpu.ts';
 
-/**
+/*
  * nvidia-smi's CSV answers. Columns are found by the names in the header line, never by position, since captures and
  * versions differ; units (`[MiB]`, ` W`, ` %`) may be there or not.
  */
-export type CsvTable = { readonly columns: readonly string[]; readonly rows: readonly (readonly string[])[] };
 
 const UNKNOWN = /^\[?(n\/a|not supported|unknown error|insufficient permissions|-|)\]?$/i;
 
@@ -103,11 +102,12 @@ export const parseGpuRow = (line: string, columns: readonly string[], fallbackIn
 };
 
 /** One row of `--query-compute-apps`, or null. */
-export const parseProcessRow = (line: string, columns: readonly string[]): GpuProcess | null => {
+export const parseProcessRow = (line: string, columns: readonly string[]): (GpuProcess & { uuid: string }) | null => {
 	const cell = byName(line, columns);
 	const pid = /^\d{1,10}$/.test(cell.get('pid') ?? '') ? Number(cell.get('pid')) : null;
 	if (pid === null || pid === 0) return null;
-	return { pid, name: cell.get('process_name') ?? '', bytes: mib(figure(cell.get('used_gpu_memory'))) };
+	const bytes = mib(figure(cell.get('used_gpu_memory')));
+	return { pid, name: cell.get('process_name') ?? '', bytes, uuid: cell.get('uuid') ?? '' };
 };
 
 /** Order of the columns asked for by the probe, for answers without a header (a replayed capture with noheader). */

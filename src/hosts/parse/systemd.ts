@@ -47,6 +47,9 @@ export const parseTimeSpan = (text: string): number | null => {
 	return total;
 };
 
+/** Properties that name what a stop reaches (systemd.unit(5): a stop is propagated along these). */
+const STOPS_WITH = ['RequiredBy', 'RequisiteOf', 'BoundBy', 'ConsistsOf', 'PropagatesStopTo'];
+
 const UNIT_NAME = /^[A-Za-z0-9:_.\\@-]{1,255}$/;
 
 /** All units in the output of `systemctl show -p …`. What is not a unit (no Id) is left out. */
@@ -74,7 +77,8 @@ export const parseUnits = (text: string, manager: UnitManager): Unit[] => {
 			restarts: Number(block.get('NRestarts') ?? '0') || 0,
 			unitFileState: block.get('UnitFileState') ?? '',
 			triggeredBy: words(block.get('TriggeredBy')),
-			requiredBy: [...words(block.get('RequiredBy')), ...words(block.get('BoundBy'))],
+			stopsWith: [...new Set(STOPS_WITH.flatMap((property) => words(block.get(property))))],
+			upheldBy: words(block.get('UpheldBy')),
 			execStart: (block.get('ExecStart') ?? '')
 				.split('\n')
 				.map(argv)

@@ -43,6 +43,8 @@ export function transition(from: string, to: string): string {
 	}
 	if (before.fg !== after.fg) on.push(after.fg === '' ? '39' : after.fg);
 	if (before.bg !== after.bg) on.push(after.bg === '' ? '49' : after.bg);
+	// Two ways to write one look; without parameters the sequence would mean reset.
+	if (off.size + on.length === 0) return '';
 	const changes = `\u001b[${[...off, ...on].join(';')}m`;
 	return changes.length < reset.length ? changes : reset;
 }

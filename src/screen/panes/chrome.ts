@@ -1,26 +1,31 @@
 import type { HostView } from '../../store/select/host.ts';
-import { type Line, line, middle, type Span, text, widthOf } from '../frame/line.ts';
+import { fit, type Line, line, middle, type Span, text, widthOf } from '../frame/line.ts';
 
-/** Top line: what this is, whether each host is alive, the time. Hosts give way from the end where there is no room. */
+/**
+ * Top line: what this is, whether each host is alive, the time. Where there is no room, first the title gives way, then what
+ * is said beside the hosts; a host that is not alive is the last to go.
+ */
 export const header = (title: string, hosts: readonly HostView[], clock: string, width: number): Line => {
-	const left = [text(' sparkdeck', 'title'), text(`  ${title}`, 'text.dim')];
-	const right = [text(`  ${clock} `, 'text.dim')];
-	let room = width - widthOf({ spans: left }) - widthOf({ spans: right }) - 1;
-	const links: Span[] = [];
-	for (const host of hosts) {
-		const long = [
-			text('  '),
-			text(host.link.mark, host.link.token),
-			text(` ${host.name}`),
-			text(` ${host.link.text}`.trimEnd(), host.old ? host.link.token : 'text.dim'),
-		];
-		const short = long.slice(0, 3);
-		const fitting = [long, short].find((spans) => widthOf({ spans }) <= room);
-		if (!fitting) break;
-		links.push(...fitting);
-		room -= widthOf({ spans: fitting });
-	}
-	return { spans: [...left, text(' '.repeat(Math.max(0, room + 1))), ...links, ...right], base: 'header' };
+	const name = [text(' sparkdeck', 'title')];
+	const time = [text(`  ${clock} `, 'text.dim')];
+	const room = width - widthOf({ spans: name }) - widthOf({ spans: time });
+	const long = hosts.flatMap((host) => hostLink(host, true));
+	const short = hosts.flatMap((host) => hostLink(host, false));
+	const wanted = Math.min(24, widthOf({ spans: [text(title)] }) + 2);
+	const links =
+		widthOf({ spans: long }) + wanted <= room
+			? long
+			: fit({ spans: short }, Math.min(widthOf({ spans: short }), room)).spans;
+	const left = room - widthOf({ spans: links });
+	const said = left >= 12 ? fit(line(text(`  ${title}`, 'text.dim')), left) : line(text(' '.repeat(Math.max(0, left))));
+	return { spans: [...name, ...said.spans, ...links, ...time], base: 'header' };
+};
+
+const hostLink = (host: HostView, whole: boolean): Span[] => {
+	const spans = [text('  '), text(host.link.mark, host.link.token), text(` ${host.name}`)];
+	// A host that is not up says how it is also where there is little room.
+	if (!whole && !host.old) return spans;
+	return [...spans, text(` ${host.link.text}`.trimEnd(), host.old ? host.link.token : 'text.dim')];
 };
 
 export type FooterKey = { readonly keys: string; readonly title: string };

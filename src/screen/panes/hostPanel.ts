@@ -1,3 +1,4 @@
+import { gib } from '../../domain/bytes.ts';
 import type { HostView, MeterView, PoolView, Segment } from '../../store/select/host.ts';
 import { frameBox, insideOf } from '../frame/box.ts';
 import { type Line, line, middle, padStart, type Span, text, widthOf, wrap } from '../frame/line.ts';
@@ -19,16 +20,11 @@ const hostLines = (view: HostView, width: number, room: number, selected: string
 	const head = [poolLine(view.pool, width), line(...poolBar(view.pool.segments, width, selected))];
 	const meters = [...view.gpus.map((gpu) => meterLine(gpu, width)), ...(view.cpu ? [meterLine(view.cpu, width)] : [])];
 	const warnings = view.warnings.map((warning) => line(text('! ', 'mark.warn'), text(warning, 'mark.warn')));
-	const owners = ownerLines(view.pool, width);
-	// What is cut first when there is little room: the list of owners, from its end; the bar stays.
-	const fixed = head.length + meters.length + Math.min(trouble.length, 3) + Math.min(warnings.length, 2);
-	const lines = [
-		...head,
-		...owners.slice(0, Math.max(1, room - fixed)),
-		...meters,
-		...trouble.slice(0, 3),
-		...warnings.slice(0, 2),
-	];
+	// The bar, the meters and what is free, comes back or is unexplained always stay; owners that find no room are folded.
+	const said = [...trouble.slice(0, 3), ...warnings.slice(0, 2)];
+	const spare = room - head.length - meters.length - 1;
+	const owners = ownerLines(view.pool, width, Math.max(1, spare - said.length));
+	const lines = [...head, ...owners, restLine(view.pool, width), ...meters, ...said];
 	return view.old ? lines.map(dimmed) : lines;
 };
 
@@ -53,19 +49,35 @@ const poolLine = (pool: PoolView, width: number): Line =>
 
 const KEEP: Span = text(' ⚑ keep', 'mark.keep');
 
-/** Owners in columns, largest first; then what is free, what comes back and what nobody can explain. */
-const ownerLines = (pool: PoolView, width: number): Line[] => {
-	const owners = pool.segments.filter((one) => !['cache', 'free', 'unexplained'].includes(one.kind) && one.bytes > 0);
-	const columns = Math.max(1, Math.floor(width / 27));
+/** Owners in columns, in the order of their letters; what finds no room in `most` lines is folded into one entry. */
+const ownerLines = (pool: PoolView, width: number, most: number): Line[] => {
+	const all = pool.segments.filter((one) => !['cache', 'free', 'unexplained'].includes(one.kind) && one.bytes > 0);
+	const columns = columnsOfOwners(width);
+	const room = most * columns;
+	const owners = all.length <= room ? all : [...all.slice(0, room - 1), folded(all.slice(room - 1))];
 	const each = Math.floor((width + 2) / columns) - 2;
 	const lines: Line[] = [];
 	for (let at = 0; at < owners.length; at += columns) {
 		const cells = owners.slice(at, at + columns).map((owner) => ownerCell(owner, each));
 		lines.push({ spans: cells.flatMap((cell, index) => (index === 0 ? cell : [text('  '), ...cell])) });
 	}
-	return [lines[0] ?? line(), ...lines.slice(1), restLine(pool, width)].filter(
-		(one, index) => index > 0 || one.spans.length > 0,
-	);
+	return lines;
+};
+
+/** How many owners stand in one line. */
+export const columnsOfOwners = (inside: number): number => Math.max(1, Math.floor(inside / 27));
+
+const folded = (owners: readonly Segment[]): Segment => {
+	const bytes = owners.reduce((sum, one) => sum + one.bytes, 0);
+	return {
+		...owners[0]!,
+		letter: '+',
+		label: `${owners.length} more`,
+		bytes,
+		figure: gib(bytes),
+		token: 'pool.other',
+		keep: false,
+	};
 };
 
 const ownerCell = (owner: Segment, width: number): Span[] => {
@@ -114,15 +126,23 @@ export const hostSummary = (view: HostView, width: number, selected: string | nu
 		: [];
 	const state = view.old ? [text(` ${view.link.text}`, view.link.token)] : [];
 	const room = width - 2;
-	const first = spread(
-		[...head, ...state, ...meter],
+	const available = [text(view.pool.available, view.pool.availableToken), text(' GiB avail.')];
+	const used = [text(`${view.pool.used} of ${view.pool.total} used  `)];
+	// Figures of the pool are the last to give way.
+	const choices = [
 		[
-			text(`${view.pool.used} of ${view.pool.total} used  `),
-			text(view.pool.available, view.pool.availableToken),
-			text(' GiB avail.'),
+			[...head, ...state, ...meter],
+			[...used, ...available],
 		],
-		width,
-	);
+		[
+			[...head, ...state],
+			[...used, ...available],
+		],
+		[[...head, ...state], available],
+	] as const;
+	const columnsIn = (spans: readonly Span[]): number => widthOf({ spans });
+	const [left, right] = choices.find(([a, b]) => columnsIn(a) + columnsIn(b) + 2 <= room) ?? [head, available];
+	const first = spread(left, right, room);
 	const lines = [first, line(...poolBar(view.pool.segments, room, selected))].map(
 		(of): Line => ({ ...of, spans: [text(' '), ...of.spans] }),
 	);

@@ -1,5 +1,5 @@
 // Themes are data: what a token looks like. A token that a theme does not name looks like its parent.
-import { z } from 'zod';
+import * as z from 'zod';
 import { readInherited } from '../../config/inherited.ts';
 import { didYouMean, type Problem } from '../../config/yaml.ts';
 import type { StyleOf } from '../frame/compositor.ts';

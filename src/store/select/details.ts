@@ -25,7 +25,7 @@ export const detailsView = (state: State): DetailsView => {
 			['restart', unit.restart || '–'],
 			['stop timeout', unit.stopTimeoutMs === null ? 'none' : `${Math.round(unit.stopTimeoutMs / 1000)} s`],
 			['triggered by', unit.triggeredBy.join(', ') || 'nothing'],
-			['required by', unit.requiredBy.join(', ') || 'nothing'],
+			['stops with it', unit.stopsWith.join(', ') || 'nothing'],
 			['starts', unit.execStart.map((words) => words.join(' ')).join(' ; ') || '–'],
 		);
 	}

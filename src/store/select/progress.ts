@@ -1,4 +1,5 @@
 import { gib, size } from '../../domain/bytes.ts';
+import { isMeasurable } from '../../operations/measure.ts';
 import type { Operation } from '../../operations/operation.ts';
 import { ageText, clockText, shortService } from './names.ts';
 
@@ -19,6 +20,7 @@ export const progressState = (operation: Operation, now: number): string | null 
 	const evict = operation.plan.kind === 'evict';
 	switch (operation.phase) {
 		case 'intended':
+			return 'waiting';
 		case 'sending':
 			return 'sending';
 		case 'changing':
@@ -52,7 +54,8 @@ export const progressView = (operation: Operation, now: number): ProgressView =>
 const doing = (operation: Operation, now: number): string => {
 	const { plan, last, gainedBytes } = operation;
 	const since = ageText(now - (operation.times.sent ?? operation.times.intended));
-	if (operation.phase === 'intended' || operation.phase === 'sending') return 'sending the command';
+	if (operation.phase === 'intended') return `waiting for its turn: another operation on ${plan.host} has not ended`;
+	if (operation.phase === 'sending') return 'sending the command';
 	if (operation.phase === 'changing') {
 		const asked = operation.accepted ? '' : ', asking the host what became of it';
 		return `${plan.kind === 'evict' ? 'stopping' : 'starting'} ${since}${asked}`;
@@ -68,6 +71,9 @@ const doing = (operation: Operation, now: number): string => {
 const done = (operation: Operation): string => {
 	const { plan, times, gainedBytes, last } = operation;
 	const took = ageText((times.ended ?? 0) - (times.sent ?? times.intended));
+	if (plan.kind === 'evict' && !isMeasurable(plan.predicted.totalBytes)) {
+		return `stopped after ${took}; the ${size(plan.predicted.totalBytes)} it held are too little to be measured`;
+	}
 	if (plan.kind === 'evict') {
 		return `stopped: ${gib(Math.max(0, gainedBytes ?? 0))} of ${size(plan.predicted.totalBytes)} back in ${took}`;
 	}
@@ -79,6 +85,12 @@ const done = (operation: Operation): string => {
 /** Bytes measured to come back at earlier evictions of a service, newest first. */
 export const learnedFor = (operations: readonly Operation[], service: string): readonly number[] =>
 	operations
-		.filter((one) => one.plan.kind === 'evict' && one.plan.service === service && one.outcome === 'verified')
+		.filter(
+			(one) =>
+				one.plan.kind === 'evict' &&
+				one.plan.service === service &&
+				one.outcome === 'verified' &&
+				isMeasurable(one.plan.predicted.totalBytes),
+		)
 		.map((one) => one.gainedBytes ?? 0)
 		.reverse();

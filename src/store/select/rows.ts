@@ -73,6 +73,7 @@ const gone = (id: string, state: State): Service | null => {
 		gpuBytes: 0,
 		gpuAtLeast: false,
 		hostBytes: 0,
+		doubtfulBytes: 0,
 		keep: false,
 		guarded: null,
 		unit: null,

@@ -47,7 +47,7 @@ export const whyView = (state: State): WhyView => {
 		paragraphs.push({ text: 'It was stopped from here and is owed back: undo starts it again.', token: 'text' });
 	}
 	const learned = learnedFor(state.operations, service.id);
-	for (const { topic, text } of reasonsFor(service, host.seen, learned, state.now)) {
+	for (const { topic, text } of reasonsFor(service, host.services, host.seen, learned, state.now)) {
 		paragraphs.push({ text, token: TOKENS[topic] ?? 'text' });
 	}
 	return { title: service.name, paragraphs };

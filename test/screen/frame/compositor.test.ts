@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Compositor, type Rectangle } from '../../../src/screen/frame/compositor.ts';
 import { type Line, line, text, withBase } from '../../../src/screen/frame/line.ts';
+import { transition } from '../../../src/screen/frame/sgr.ts';
 import { makeTerminal, sampleStyle } from '../terminal.ts';
 
 function makeScreen(columns: number, rows: number) {
@@ -240,6 +241,13 @@ const anyPane = fc.tuple(
 
 /** Whether terminals may disagree about a text, so that a model terminal can't be asked what is right. */
 const disputed = (content: string) => /[^\u0020-\u024f\u2190-\u25ff\u3041-\u30fa\u4e00-\u9fff]/.test(content);
+
+describe('looks', () => {
+	test('two ways to write one look need no bytes between them, above all no reset', () => {
+		expect(transition('38;5;100;48;5;20', '97;44;38;5;100;48;5;20')).toBe('');
+		expect(transition('31', '')).toBe('\u001b[m');
+	});
+});
 
 describe('with any panes', () => {
 	test('changes lead to the same screen as drawing it anew', async () => {
