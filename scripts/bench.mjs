@@ -71,6 +71,7 @@ await sleep(SECONDS * 1000);
 const used = ((cpuOf(child.pid) - cpu) / SECONDS) * 100;
 const demoUsed = ((cpuOf(demo.pid) - demoCpu) / SECONDS) * 100;
 const rss = rssOf(child.pid);
+const [perSecond, framesPerSecond] = [(bytes - sent) / SECONDS, (frames - drawn) / SECONDS];
 const latencies = [];
 for (let key = 0; key < 40; key += 1) {
 	const start = performance.now();
@@ -94,7 +95,7 @@ console.log(`bare node             ${ms(bare)}`);
 console.log(`first frame           ${ms(first)}, ${(median(first) / median(bare)).toFixed(1)} x bare node`);
 console.log(`live figures          ${ms(live)}`);
 console.log(
-	`console at 1 Hz       ${used.toFixed(2)} % of a core, ${rss.toFixed(0)} MB, ${((bytes - sent) / SECONDS).toFixed(0)} bytes/s in ${((frames - drawn) / SECONDS).toFixed(1)} frames/s`,
+	`console at 1 Hz       ${used.toFixed(2)} % of a core, ${rss.toFixed(0)} MB, ${perSecond.toFixed(0)} bytes/s in ${framesPerSecond.toFixed(1)} frames/s`,
 );
 console.log(`demo pair             ${demoUsed.toFixed(2)} % of a core`);
 console.log(`key to first byte     ${median(latencies).toFixed(1)} ms (most ${Math.max(...latencies).toFixed(1)})`);

@@ -65,7 +65,7 @@ export const run = async (args: readonly string[]): Promise<number> => {
 		.option('--speed <factor>', 'scale its time', positive, 1)
 		.action(async (options: { serve?: string; speed: number }) => {
 			if (options.serve !== undefined) {
-				const { serveDemo } = await import('../demo/serve.ts');
+				const { serveDemo } = await import('./late.ts');
 				await serveDemo({ dir: options.serve, speed: options.speed });
 			} else {
 				const { runDemo } = await import('./demo.ts');

@@ -13,7 +13,7 @@ import { styleOf, type Theme } from '../screen/theme/theme.ts';
 import type { Event } from '../store/events.ts';
 import { initialState } from '../store/state.ts';
 import { createConsoleStore } from '../store/store.ts';
-import { openRecords } from './records.ts';
+import type { Records } from './records.ts';
 import { guardTerminal } from './terminal.ts';
 
 export type ConsoleOptions = {
@@ -71,21 +71,7 @@ export const runConsole = async (options: ConsoleOptions): Promise<number> => {
 
 	let hosts: Hosts | null = null;
 	let quit: (code: number) => void = () => {};
-	const records = openRecords({
-		folder: options.stateFolder,
-		config: options.configFile,
-		changed: (operation) => later({ type: 'operation', operation }),
-		userOf: (name) => store.get().hosts.find((host) => host.settings.name === name)?.seen?.identity.user ?? '',
-		hosts: {
-			exec: async (host, line, timeoutMs) => {
-				if (hosts) return hosts.exec(host, line, timeoutMs);
-				const failure = { kind: 'lost', cause: `${host} is not connected`, hint: 'Nothing was sent' } as const;
-				return { sent: false, failure };
-			},
-			watch: (host, manager, unit) => hosts?.watch(host, manager, unit),
-		},
-		newId: () => randomBytes(6).toString('hex'),
-	});
+	let records: Records | null = null;
 
 	const onIntent = (intent: Intent): void => {
 		switch (intent.type) {
@@ -93,7 +79,8 @@ export const runConsole = async (options: ConsoleOptions): Promise<number> => {
 				store.dispatch(intent.event);
 				return;
 			case 'execute':
-				void records.run(intent.plan);
+				// Before the journal is open no host has been seen, so that there is nothing yet to make a plan for.
+				void records?.run(intent.plan);
 				return;
 			case 'retry':
 				hosts?.retry(intent.host);
@@ -132,8 +119,25 @@ export const runConsole = async (options: ConsoleOptions): Promise<number> => {
 	// Whatever goes wrong from here on is told after the terminal was given back.
 	try {
 		prepared = await options.prepare();
-		store.dispatch(...(await records.open()));
-		const { openHosts } = await import('../hosts/index.ts');
+		// Loaded only now: the schemas of the journal would hold up the first frame.
+		const { openHosts, openRecords } = await import('./late.ts');
+		const kept = openRecords({
+			folder: options.stateFolder,
+			config: options.configFile,
+			changed: (operation) => later({ type: 'operation', operation }),
+			userOf: (name) => store.get().hosts.find((host) => host.settings.name === name)?.seen?.identity.user ?? '',
+			hosts: {
+				exec: async (host, line, timeoutMs) => {
+					if (hosts) return hosts.exec(host, line, timeoutMs);
+					const failure = { kind: 'lost', cause: `${host} is not connected`, hint: 'Nothing was sent' } as const;
+					return { sent: false, failure };
+				},
+				watch: (host, manager, unit) => hosts?.watch(host, manager, unit),
+			},
+			newId: () => randomBytes(6).toString('hex'),
+		});
+		records = kept;
+		store.dispatch(...(await kept.open()));
 		hosts = openHosts(
 			settings.hosts.map((host) => host.name),
 			{ sshConfig: prepared.sshConfig, periodSeconds: settings.periodSeconds },
@@ -142,11 +146,11 @@ export const runConsole = async (options: ConsoleOptions): Promise<number> => {
 				observed: (observation) => {
 					later({ type: 'observed', observation });
 					// Operations look at every frame, also at those that are not drawn.
-					records.observe(observation, settings.hosts);
+					kept.observe(observation, settings.hosts);
 				},
 			},
 		);
-		await records.adopt();
+		await kept.adopt();
 		return await ended;
 	} finally {
 		clearInterval(clock);
@@ -154,6 +158,6 @@ export const runConsole = async (options: ConsoleOptions): Promise<number> => {
 		app.unmount();
 		terminal.restore();
 		hosts?.close();
-		await Promise.all([records.close(), prepared?.end()]);
+		await Promise.all([records?.close(), prepared?.end()]);
 	}
 };

@@ -34,7 +34,7 @@ export const runDemo = async ({ speed, ...options }: DemoOptions): Promise<numbe
 		configFile: folder,
 		stateFolder: folder,
 		prepare: async () => {
-			const { startDemo } = await import('../demo/index.ts');
+			const { startDemo } = await import('./late.ts');
 			const demo = await startDemo({ dir: folder, speed });
 			return { sshConfig: join(folder, 'ssh_config'), end: () => demo.stop() };
 		},

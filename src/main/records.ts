@@ -20,6 +20,8 @@ export type RecordsOptions = {
 	readonly newId: () => string;
 };
 
+export type Records = ReturnType<typeof openRecords>;
+
 /** The journal and the operations of this run of the console, opened after the first frame. */
 export const openRecords = (options: RecordsOptions) => {
 	let journal: Journal | null = null;

@@ -15,7 +15,7 @@ export const runStatus = async (
 	options: { json: boolean; timeoutMs?: number },
 ): Promise<number> => {
 	const store = createConsoleStore(initialState(settings.hosts, '', now()));
-	const { openHosts } = await import('../hosts/index.ts');
+	const { openHosts } = await import('./late.ts');
 	const settled = new Set<string>();
 	let done: () => void = () => {};
 	const all = new Promise<void>((resolve) => {

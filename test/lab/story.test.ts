@@ -130,6 +130,17 @@ describe('faults of the link', () => {
 		lab.fault('spark-a', 'heal-b');
 	}, 120_000);
 
+	test('a session behind a jump that ends cleanly is noticed and made again', async () => {
+		const tui = console_();
+		await bothUp(tui, cast);
+		// A channel of a jump is half-open: the end of the far side is told differently from that of a socket.
+		lab.fault('spark-b', 'exec', 'pkill', '-u', 'spark', '-x', 'sshd');
+		await tui.until(/[○◌◐] spark-b/, 30_000);
+		await tui.until('● spark-b', 60_000);
+		expect(tui.screen()).toContain('● spark-a');
+		await leave(tui);
+	}, 120_000);
+
 	test('a host that freezes does not touch the other, and comes back by itself', async () => {
 		const tui = console_();
 		await bothUp(tui, cast);
@@ -141,6 +152,69 @@ describe('faults of the link', () => {
 		await leave(tui);
 	}, 120_000);
 });
+
+test('what others depend on names them, and is refused when one of them is kept', async () => {
+	const unit = (name: string, extra: string): string =>
+		`printf "[Unit]\\nDescription=${name}\\n${extra}\\n[Service]\\nExecStart=/usr/bin/python3 -c \\"import time;b=bytearray(90<<20);b[::4096]=bytes(len(b[::4096]));time.sleep(9999)\\"\\n" > /run/systemd/system/${name}.service`;
+	const made = [
+		unit('x-base', ''),
+		unit('x-part', 'PartOf=x-base.service'),
+		unit('x-top', 'Requires=x-base.service\\nAfter=x-base.service'),
+	];
+	lab.fault(
+		'spark-a',
+		'exec',
+		'sh',
+		'-c',
+		`${made.join('; ')}; systemctl daemon-reload; systemctl start x-base x-part x-top`,
+	);
+	try {
+		const tui = console_();
+		await bothUp(tui, cast);
+		await tui.until(/x-base\s+running/);
+		await select(tui, 'x-base');
+		tui.press('e');
+		await tui.until('▸ [ Cancel ]');
+		expect(tui.screen()).toMatch(/x-(part|top)\.service and x-(part|top)\.service depend on it and stop with it/);
+		tui.press(KEYS.right);
+		await tui.until('▸ [ Evict x-base.service ]');
+		tui.press(KEYS.enter);
+		await tui.until('✓ verified', 60_000);
+		expect((await lab.ssh('spark-a', 'systemctl is-active x-base x-part x-top || true')).trim()).toBe(
+			'inactive\ninactive\ninactive',
+		);
+		tui.press('u');
+		await tui.until('Start x-base.service again on');
+		tui.press(KEYS.right);
+		await tui.until('▸ [ Start x-base.service ]');
+		tui.press(KEYS.enter);
+		await tui.until('x-base runs again', 60_000);
+		expect((await lab.ssh('spark-a', 'systemctl is-active x-base x-part x-top')).trim()).toBe('active\nactive\nactive');
+		tui.kill();
+
+		writeFileSync(
+			join(home.path, 'config.yaml'),
+			`ssh:\n  config: ${lab.sshConfig}\nhosts:\n  - name: spark-a\n    keep: [x-top]\n`,
+		);
+		const keeping = launch(process.execPath, [PROGRAM, '--config', join(home.path, 'config.yaml')], {
+			env: { XDG_STATE_HOME: home.path },
+		});
+		open.push(keeping);
+		await keeping.until(/x-base\s+running/);
+		await select(keeping, 'x-base');
+		keeping.press('e');
+		await keeping.until('x-top.service depends on it and would stop too');
+		expect(keeping.screen()).not.toContain('[ Cancel ]');
+	} finally {
+		lab.fault(
+			'spark-a',
+			'exec',
+			'sh',
+			'-c',
+			'systemctl stop x-top x-part x-base; rm /run/systemd/system/x-*.service; systemctl daemon-reload',
+		);
+	}
+}, 120_000);
 
 describe('status', () => {
 	test('closes to the byte, over both hosts', async () => {
