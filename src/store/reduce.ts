@@ -1,14 +1,16 @@
 import { STALE_AFTER } from '../domain/fact.ts';
 import type { Observation } from '../domain/observation.ts';
-import type { Operation } from '../operations/operation.ts';
+import { isLive, type Operation } from '../operations/operation.ts';
 import { attribute } from '../planning/attribution.ts';
 import { closeStatement } from '../planning/ledger.ts';
 import type { Event } from './events.ts';
-import { rows } from './select/rows.ts';
+import { owed, rows } from './select/rows.ts';
 import { HISTORY, type HostState, type State, type UiState } from './state.ts';
 
 /** Buttons of a confirmation: Cancel and the act. */
 const BUTTONS = 2;
+/** Operations of earlier runs that are kept in memory: enough for what was learned from them. */
+const KEPT = 300;
 
 /** The state after an event. Pure and exhaustive: an event that is not handled does not compile. */
 export const reduce = (state: State, event: Event): State => {
@@ -25,7 +27,7 @@ export const reduce = (state: State, event: Event): State => {
 		case 'operation':
 			return { ...state, operations: withOperation(state.operations, event.operation) };
 		case 'journalRead':
-			return { ...state, operations: event.operations };
+			return { ...state, operations: recent(event.operations) };
 		case 'readOnly':
 			// What the person asked for comes first: the other reason would change nothing.
 			return { ...state, readOnly: state.readOnly ?? event.reason };
@@ -104,6 +106,12 @@ const withSelection = (before: State, state: State): State => {
 	if (selected === null) return next ? ui(state, { selected: next.id }) : state;
 	const text = `${selected.split('/').slice(2).join('/')} is not there any more`;
 	return ui(state, { selected: next?.id ?? null, notice: { at: state.now, text, failure: null } });
+};
+
+/** Of a long journal what still matters: what is in flight or owed back, and the newest of the rest. */
+const recent = (operations: readonly Operation[]): readonly Operation[] => {
+	const open = new Set(owed(operations));
+	return operations.filter((one, index) => index >= operations.length - KEPT || isLive(one) || open.has(one));
 };
 
 const withOperation = (operations: readonly Operation[], changed: Operation): readonly Operation[] => {

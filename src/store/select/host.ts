@@ -52,6 +52,9 @@ export type MeterView = {
 	readonly parts: readonly { readonly text: string; readonly token: string }[];
 };
 
+/** Silence of nvidia-smi (ms) after which its figures count as old: five of its rounds. */
+export const GPU_SILENT = STALE_AFTER + 2000;
+
 export const hostView = (host: HostState, now: number): HostView => {
 	const { settings, link, seen, statement } = host;
 	const old = link.state !== 'up';
@@ -60,7 +63,7 @@ export const hostView = (host: HostState, now: number): HostView => {
 		warnings.push(`sources disagree: ${what} ${size(claimedBytes)}, but only ${size(roomBytes)} is in use for it`);
 	}
 	const gpuAge = seen?.gpus ? now - seen.gpus.observedAt : 0;
-	if (!old && gpuAge > STALE_AFTER + 2000)
+	if (!old && gpuAge > GPU_SILENT)
 		warnings.push(`nvidia-smi has not answered for ${ageText(gpuAge)}; its figures are that old`);
 	for (const failure of seen?.failures ?? []) warnings.push(failure.cause);
 	return {

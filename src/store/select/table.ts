@@ -1,7 +1,7 @@
 import { gibCell } from '../../domain/bytes.ts';
 import { isLive } from '../../operations/operation.ts';
 import type { State } from '../state.ts';
-import { lettersOf, ownerToken } from './host.ts';
+import { GPU_SILENT, lettersOf, ownerToken } from './host.ts';
 import { shortHosts, shortService } from './names.ts';
 import { progressState } from './progress.ts';
 import { rows } from './rows.ts';
@@ -27,6 +27,8 @@ export type RowView = {
 	readonly keep: boolean;
 	/** Figures are old. */
 	readonly old: boolean;
+	/** Only the GPU's are: nvidia-smi has not answered for a while. */
+	readonly gpuOld: boolean;
 };
 
 const STATE_TOKENS: Readonly<Record<string, string>> = {
@@ -42,6 +44,11 @@ export const tableView = (state: State): TableView => {
 	const short = shortHosts(state.hosts.map((host) => host.settings.name));
 	const letters = new Map(state.hosts.flatMap((host) => [...lettersOf(host)]));
 	const old = new Set(state.hosts.filter((host) => host.link.state !== 'up').map((host) => host.settings.name));
+	const gpuOld = new Set(
+		state.hosts
+			.filter(({ seen }) => seen?.gpuProcesses && state.now - seen.gpuProcesses.observedAt > GPU_SILENT)
+			.map((host) => host.settings.name),
+	);
 	const all = rows(state);
 	const figure = (bytes: number | null): string => (bytes === null ? 'n/a' : bytes === 0 ? '–' : gibCell(bytes));
 	return {
@@ -64,6 +71,7 @@ export const tableView = (state: State): TableView => {
 				memory: figure(service.hostBytes),
 				keep: service.keep,
 				old: old.has(service.host),
+				gpuOld: gpuOld.has(service.host),
 			};
 		}),
 	};
