@@ -39,7 +39,8 @@ const ALIASES: Readonly<Record<string, string>> = {
 	gpu_uuid: 'uuid',
 };
 
-const QUERY_COLUMNS = new Set([
+/** Order of the columns asked for by the probe, for answers without a header (a replayed capture with noheader). */
+export const GPU_COLUMNS = [
 	'index',
 	'uuid',
 	'name',
@@ -53,16 +54,14 @@ const QUERY_COLUMNS = new Set([
 	'memory.total',
 	'memory.used',
 	'memory.free',
-	'pid',
-	'process_name',
-	'used_gpu_memory',
-	'timestamp',
-]);
+] as const;
+export const PROCESS_COLUMNS = ['pid', 'used_gpu_memory', 'uuid', 'process_name'] as const;
+const KNOWN_COLUMNS: ReadonlySet<string> = new Set([...GPU_COLUMNS, ...PROCESS_COLUMNS, 'timestamp']);
 
 /** The header's columns if this line is one: most of its cells are names of fields. */
 export const headerOf = (line: string): readonly string[] | null => {
 	const columns = line.split(',').map(column);
-	return columns.filter((name) => QUERY_COLUMNS.has(name)).length > columns.length / 2 ? columns : null;
+	return columns.filter((name) => KNOWN_COLUMNS.has(name)).length > columns.length / 2 ? columns : null;
 };
 
 /** The cells of a row. The last column takes what is left over: process names may hold commas. */
@@ -109,24 +108,6 @@ export const parseProcessRow = (line: string, columns: readonly string[]): (GpuP
 	const bytes = mib(figure(cell.get('used_gpu_memory')));
 	return { pid, name: cell.get('process_name') ?? '', bytes, uuid: cell.get('uuid') ?? '' };
 };
-
-/** Order of the columns asked for by the probe, for answers without a header (a replayed capture with noheader). */
-export const GPU_COLUMNS = [
-	'index',
-	'uuid',
-	'name',
-	'driver_version',
-	'pstate',
-	'utilization.gpu',
-	'temperature.gpu',
-	'power.draw',
-	'clocks.current.graphics',
-	'clocks.max.graphics',
-	'memory.total',
-	'memory.used',
-	'memory.free',
-] as const;
-export const PROCESS_COLUMNS = ['pid', 'used_gpu_memory', 'uuid', 'process_name'] as const;
 
 /** Columns of a row of processes without a header: `UUID, pid, name, MiB` (as people capture it) or as we asked. */
 export const processColumnsOf = (line: string): readonly string[] => {
