@@ -21,7 +21,8 @@ export const seenStarting = (operation: Operation, plan: RestorePlan, event: Ope
 		if (sight.state === 'active') {
 			return beginMeasuring(operation, event, sight, notLoaded);
 		}
-		if (sight.state === 'failed' && !sight.hasJob && inPhase > 1000)
+		// A unit that runs a container often reads `failed` from its stop on: only a reading after the start tells.
+		if (sight.state === 'failed' && !sight.hasJob && sight.fresh && inPhase > 1000)
 			return ended(operation, event, 'failed', startFailed(operation));
 		const idle = (sight.state === 'inactive' || sight.state === 'absent') && !sight.hasJob && sight.fresh;
 		if (idle && inPhase > TAKES_EFFECT) {

@@ -173,6 +173,10 @@ describe('a restore', () => {
 		expect(done).toMatchObject({ outcome: 'failed' });
 		expect(done.failure?.hint).toContain('journalctl -u r.service');
 	});
+	test('is not failed by a state that is left over from its stop', () => {
+		const left: Sight = { ...stopped, state: 'failed', fresh: false };
+		expect(fold(restore, [sending, answer(0), sightAt(left, 3)]).phase).toBe('changing');
+	});
 	test('fails when nothing starts at all', () => {
 		expect(fold(restore, [sending, answer(0), sightAt(stopped, 2), sightAt(stopped, 12)]).outcome).toBe('failed');
 	});
