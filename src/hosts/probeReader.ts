@@ -7,6 +7,7 @@ import { emptyGpuStream, type GpuStream, gpuProcesses, pushApps, pushQuery } fro
 import { parseContainers } from './parse/containers.ts';
 import { type CpuTimes, parseCpu, parseMemInfo, parsePressure } from './parse/meminfo.ts';
 import { parseUnits } from './parse/systemd.ts';
+import { number, readIdentity, readProcesses, readSums, string, strings } from './probeFields.ts';
 import type { ProbeMessage } from './probeLines.ts';
 
 /**
@@ -18,10 +19,12 @@ export type ProbeReader = {
 	readonly push: (message: ProbeMessage, now: number) => Observation | null;
 };
 
-type Part = 'memory' | 'gpu' | 'apps' | 'system' | 'user' | 'containers' | 'walk';
+type Part = 'gpu' | 'apps' | 'system' | 'user' | 'containers' | 'walk';
 
 type State = {
 	identity: Identity | null;
+	/** Host seconds at which the probe started. */
+	startedAt: number;
 	/** Console ms minus host seconds × 1000: the smallest seen lately, which is the one with the least delay. */
 	offset: number;
 	cpu: CpuTimes | null;
@@ -39,6 +42,7 @@ type State = {
 export const probeReader = (host: string): ProbeReader => {
 	const state: State = {
 		identity: null,
+		startedAt: 0,
 		offset: Number.POSITIVE_INFINITY,
 		cpu: null,
 		cpuBusy: null,
@@ -54,6 +58,7 @@ export const probeReader = (host: string): ProbeReader => {
 		switch (message.k) {
 			case 'hello':
 				state.identity = readIdentity(message);
+				state.startedAt = number(message['at']) ?? 0;
 				return null;
 			case 'gpu':
 				readGpu(state, host, message);
@@ -75,20 +80,6 @@ export const probeReader = (host: string): ProbeReader => {
 	};
 	return { push };
 };
-
-const number = (value: unknown): number | null => (typeof value === 'number' && Number.isFinite(value) ? value : null);
-const string = (value: unknown): string => (typeof value === 'string' ? value : '');
-const strings = (value: unknown): string[] =>
-	Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : [];
-
-const readIdentity = (message: ProbeMessage): Identity => ({
-	hostname: string(message['hostname']),
-	kernel: string(message['kernel']),
-	machine: string(message['machine']),
-	bootId: string(message['boot']),
-	user: string(message['user']),
-	uid: number(message['uid']) ?? -1,
-});
 
 const readGpu = (state: State, host: string, message: ProbeMessage): void => {
 	const part: Part = message['what'] === 'apps' ? 'apps' : 'gpu';
@@ -165,35 +156,34 @@ const readContainers = (state: State, host: string, message: ProbeMessage): void
 	state.containers = { list: parseContainers(string(message['text']), tool), at: number(message['at']) ?? 0, tool };
 };
 
-const readProcess = (value: unknown): Process | null => {
-	if (!Array.isArray(value)) return null;
-	const [pid, startTicks, state, name, cgroup, anonBytes] = value as unknown[];
-	if (number(pid) === null || number(startTicks) === null) return null;
-	return {
-		pid: pid as number,
-		startTicks: startTicks as number,
-		state: string(state),
-		name: string(name),
-		cgroup: string(cgroup),
-		anonBytes: Math.max(0, number(anonBytes) ?? 0),
-	};
-};
-
-const readProcesses = (value: unknown): Process[] =>
-	Array.isArray(value) ? value.map(readProcess).filter((process) => process !== null) : [];
+/** The two loops of nvidia-smi fail alike; once is enough. */
+const distinct = (failures: readonly Failure[]): Failure[] =>
+	failures.filter((one, index) => failures.findIndex((other) => other.cause === one.cause) === index);
 
 const readWalk = (state: State, message: ProbeMessage): void => {
-	const groups: CgroupSum[] = [];
-	const sums = typeof message['groups'] === 'object' && message['groups'] !== null ? message['groups'] : {};
-	for (const [path, sum] of Object.entries(sums)) {
-		if (!Array.isArray(sum)) continue;
-		const anonBytes = Math.max(0, number(sum[1]) ?? 0);
-		const largest = number(sum[3]) ?? anonBytes;
-		const doubtfulBytes = sum[2] === 'rss' ? Math.max(0, anonBytes - largest) : 0;
-		groups.push({ path, processes: number(sum[0]) ?? 0, anonBytes, doubtfulBytes });
-	}
+	const groups = readSums(message['groups']);
 	state.walk = { groups, large: readProcesses(message['large']), at: number(message['at']) ?? 0 };
 	state.answered.add('walk');
+	state.failures.delete('walk');
+};
+
+const TOOLS: Readonly<Record<Part, string>> = {
+	gpu: 'nvidia-smi',
+	apps: 'nvidia-smi',
+	system: 'systemctl show',
+	user: 'systemctl --user show',
+	containers: 'docker ps',
+	walk: 'the walk over /proc',
+};
+
+/** What has said nothing yet is told as a failure, until it does say something. */
+const giveUpWaiting = (state: State, host: string): void => {
+	for (const part of PARTS) {
+		if (state.answered.has(part)) continue;
+		state.answered.add(part);
+		const cause = `${TOOLS[part]} on ${host} has not answered for ${SLOW} s`;
+		state.failures.set(part, failure('timeout', cause, `Look at it on the host: ssh ${host} ${TOOLS[part]}`));
+	}
 };
 
 const readTick = (state: State, host: string, message: ProbeMessage, now: number): Observation | null => {
@@ -215,6 +205,7 @@ const readTick = (state: State, host: string, message: ProbeMessage, now: number
 	}
 	if (cpu.ok) state.cpu = cpu.value;
 
+	if (at - state.startedAt > SLOW) giveUpWaiting(state, host);
 	const procs = readProcesses(message['procs']);
 	const gone = new Set([
 		...(Array.isArray(message['gone']) ? message['gone'] : []),
@@ -225,6 +216,7 @@ const readTick = (state: State, host: string, message: ProbeMessage, now: number
 	// An empty list is as new as the other loop's word: there is nobody left whom it could name.
 	const appsAt = holders.length === 0 ? Math.max(apps?.at ?? 0, state.gpu.queryAt ?? 0) : (apps?.at ?? 0);
 	if (apps) state.answered.add('apps');
+	if (apps && state.failures.get('apps')?.kind === 'timeout') state.failures.delete('apps');
 	const known = new Set(procs.map((process) => process.pid));
 	const large = (state.walk?.large ?? []).filter((process) => !known.has(process.pid) && !gone.has(process.pid));
 	const unitsAt = Math.max(state.units.system?.at ?? 0, state.units.user?.at ?? 0);
@@ -262,11 +254,14 @@ const readTick = (state: State, host: string, message: ProbeMessage, now: number
 			source: `${state.containers.tool} ps`,
 			observedAt: clock(state.containers.at),
 		},
-		failures: [...state.failures.values()],
+		failures: distinct([...state.failures.values()]),
 	};
 };
 
 /** Milliseconds: longer than any frame is held up on a live connection (keepalive ends it after 8 s). */
 const JUMP = 15_000;
+
+/** Seconds after which a part that has not answered at all counts as one that does not: the rest is not held up by it. */
+const SLOW = 6;
 
 const PARTS: readonly Part[] = ['gpu', 'apps', 'system', 'user', 'containers', 'walk'];

@@ -117,12 +117,23 @@ describe('observations', () => {
 		expect(seen?.cgroups?.value).toEqual([
 			{ path: '/system.slice/a.service', processes: 2, anonBytes: 4096, doubtfulBytes: 3072 },
 		]);
-		expect(seen?.failures.map((failure) => failure.kind).sort()).toEqual([
-			'denied',
-			'missing-tool',
-			'missing-tool',
-			'unreadable',
-		]);
+		expect(seen?.failures.map((failure) => failure.kind).sort()).toEqual(['denied', 'missing-tool', 'unreadable']);
+	});
+	test('a part that does not answer at all is told after 6 s, and does not hold up the rest', () => {
+		const reader = probeReader('a');
+		reader.push(hello, 0);
+		expect(reader.push(tick(15), 5000)?.complete).toBe(false);
+		const seen = reader.push(tick(17), 7000);
+		expect(seen?.complete).toBe(true);
+		expect(seen?.failures.map((one) => one.cause)).toContain('nvidia-smi on a has not answered for 6 s');
+		reader.push({ k: 'gpu', what: 'query', at: 18, lines: ['index, name', '0, NVIDIA GB10'] }, 8000);
+		reader.push({ k: 'gpu', what: 'apps', at: 18, lines: ['pid, used_gpu_memory [MiB]', '7, 1 MiB'] }, 8000);
+		expect(
+			reader
+				.push(tick(18), 8000)
+				?.failures.map((one) => one.cause)
+				.join(),
+		).not.toContain('nvidia-smi');
 	});
 	test('a changed unit replaces its old state; a full reading forgets what is gone', () => {
 		const reader = probeReader('a');
