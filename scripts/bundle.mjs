@@ -4,7 +4,25 @@ import { readFileSync } from 'node:fs';
 const empty = 'export default {}; export const initialize = () => {}; export const connectToDevTools = () => {};';
 export const plugin = {
 	name: 'sparkdeck',
-	setup({ onResolve, onLoad }) {
+	setup({ onResolve, onLoad, resolve }) {
+		// string-width builds its tables of emoji when it is loaded, which takes longer than anything else before the first
+		// frame. Nothing drawn then needs them, so the real one comes with the first text that does.
+		onResolve({ filter: /^string-width$/ }, async ({ path, resolveDir, kind, pluginData }) => {
+			if (pluginData === 'original') return undefined;
+			const original = await resolve(path, { resolveDir, kind, pluginData: 'original' });
+			return { path: original.path, namespace: 'lazy-width', sideEffects: false };
+		});
+		onLoad({ filter: /.*/, namespace: 'lazy-width' }, ({ path }) => ({
+			contents: `const plain = /^[\\x20-\\x7e]*$/;
+				let original;
+				export default function stringWidth(text, options) {
+					if (typeof text === 'string' && plain.test(text)) return text.length;
+					original ??= require(${JSON.stringify(path)}).default;
+					return original(text, options);
+				}`,
+			resolveDir: new URL('..', import.meta.url).pathname,
+			loader: 'js',
+		}));
 		// Ink's optional development tools; never used in production.
 		onResolve({ filter: /^react-devtools-core$/ }, () => ({ path: 'empty', namespace: 'empty' }));
 		// ssh2 tries its optional native parts in a try block and falls back to JavaScript.
