@@ -20,13 +20,22 @@ const open = (args) => pty.spawn(process.execPath, args, { name: 'xterm-256color
 
 const median = (list) => list.toSorted((a, b) => a - b)[Math.floor(list.length / 2)];
 
+/** A program that has not shown its text by then (ms) never will: the run ends with what it did show. */
+const PATIENCE = 20_000;
+
 /** Milliseconds from spawn until the terminal was sent a text, or until the end of the program. */
 const timeUntil = (args, text) =>
-	new Promise((resolve) => {
+	new Promise((resolve, reject) => {
 		const start = performance.now();
 		const child = open(args);
 		let seen = '';
 		let answer = null;
+		const timer = setTimeout(() => {
+			process.kill(child.pid, 'SIGKILL');
+			reject(
+				new Error(`no ${JSON.stringify(text)} within ${PATIENCE / 1000} s; last: ${JSON.stringify(seen.slice(-400))}`),
+			);
+		}, PATIENCE);
 		child.onData((data) => {
 			seen += data;
 			if (answer === null && text !== null && seen.includes(text)) {
@@ -34,7 +43,10 @@ const timeUntil = (args, text) =>
 				process.kill(child.pid, 'SIGKILL');
 			}
 		});
-		child.onExit(() => resolve(answer ?? performance.now() - start));
+		child.onExit(() => {
+			clearTimeout(timer);
+			resolve(answer ?? performance.now() - start);
+		});
 	});
 
 /** CPU seconds (user + system) a process has used. Linux. */
@@ -47,6 +59,12 @@ const rssOf = (pid) => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/s
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 const demo = spawn(process.execPath, [PROGRAM, 'demo', '--serve', folder], { stdio: ['pipe', 'pipe', 'inherit'] });
+let measuring = true;
+demo.once('exit', (code, signal) => {
+	if (!measuring) return;
+	console.error(`the demo pair ended by itself (${signal ?? code}); nothing was measured`);
+	process.exit(1);
+});
 await new Promise((resolve) => createInterface({ input: demo.stdout }).once('line', resolve));
 const config = ['--config', join(folder, 'config.yaml')];
 
@@ -86,6 +104,7 @@ for (let key = 0; key < 40; key += 1) {
 	await sleep(30);
 }
 process.kill(child.pid, 'SIGTERM');
+measuring = false;
 demo.kill('SIGTERM');
 rmSync(folder, { recursive: true, force: true });
 
