@@ -12,7 +12,7 @@ const { settings } = loaded.value;
 const count = { frames: 0, bad: 0, disagreements: 0, links: 0 };
 const range = new Map<string, [number, number]>();
 const hosts = openHosts(
-	settings.hosts.map((host) => host.name),
+	settings.hosts,
 	{ sshConfig: settings.sshConfig, periodSeconds: settings.periodSeconds },
 	{
 		link: (host, link) => {

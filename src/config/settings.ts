@@ -26,8 +26,16 @@ const host = z.union([
 			name: hostName,
 			role: z.string().max(40).optional(),
 			keep: z.array(z.string()).optional(),
+			transport: z.enum(['auto', 'ssh2', 'openssh']).optional(),
 		})
-		.transform(({ name, role, keep }): HostSettings => ({ name, role: role ?? null, keep: keep ?? [] })),
+		.transform(
+			({ name, role, keep, transport }): HostSettings => ({
+				name,
+				role: role ?? null,
+				keep: keep ?? [],
+				...(transport !== undefined && { transport }),
+			}),
+		),
 ]);
 
 const schema = z

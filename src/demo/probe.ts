@@ -7,7 +7,7 @@ import { endProc } from './worldProcs.ts';
 import type { Change, Manager, SimHost } from './worldTypes.ts';
 
 /**
- * The probe of src/hosts/probe.py, played: the same messages with the same fields at the same times, from the simulated
+ * The probe of src/hosts/probe/probe.py, played: the same messages with the same fields at the same times, from the simulated
  * world. A real one would need a real Python here and would tell of this machine. Whatever is not exactly that program,
  * started in exactly that way, is refused, so that a change over there can't pass unseen here.
  */

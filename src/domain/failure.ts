@@ -10,6 +10,10 @@ export type Failure = {
 export type FailureKind =
 	| 'config'
 	| 'unreachable'
+	| 'refused'
+	| 'wedged'
+	| 'jump-down'
+	| 'algorithms'
 	| 'host-key'
 	| 'auth'
 	| 'timeout'

@@ -1,9 +1,11 @@
 import { failure } from '../domain/failure.ts';
-import type { Link } from '../domain/host.ts';
+import type { HostSettings, Link } from '../domain/host.ts';
 import type { Observation } from '../domain/observation.ts';
+import { type Asker, askNobody } from './asker.ts';
 import type { ExecOutcome } from './exec.ts';
-import { createPool } from './pool.ts';
+import { watchNetwork } from './network.ts';
 import { openSession, type Session } from './session.ts';
+import { createPool } from './ssh/pool.ts';
 
 /** All hosts of a console: one session each, over shared connections. */
 export type Hosts = {
@@ -18,18 +20,35 @@ export type HostEvents = {
 	readonly observed: (observation: Observation) => void;
 };
 
-export const openHosts = (
-	names: readonly string[],
-	options: { readonly sshConfig: string | null; readonly periodSeconds: number },
-	on: HostEvents,
-): Hosts => {
-	const pool = createPool(options.sshConfig);
+export type HostsOptions = {
+	/** File for `ssh -F`; null: the user's own configuration. */
+	readonly sshConfig: string | null;
+	readonly periodSeconds: number;
+	/** Answers what a server or a key asks; without it nothing is answered. */
+	readonly ask?: Asker;
+};
+
+export const openHosts = (hosts: readonly HostSettings[], options: HostsOptions, on: HostEvents): Hosts => {
+	const { sshConfig, periodSeconds, ask = askNobody } = options;
+	const pool = createPool({
+		configFile: sshConfig,
+		transports: new Map(hosts.map(({ name, transport }) => [name, transport ?? 'auto'])),
+		ask: () => ask,
+	});
 	const sessions = new Map<string, Session>(
-		names.map((name) => [
+		hosts.map(({ name }) => [
 			name,
-			openSession(name, pool, options.periodSeconds, { link: (link) => on.link(name, link), observed: on.observed }),
+			openSession(name, pool, periodSeconds, { link: (link) => on.link(name, link), observed: on.observed }),
 		]),
 	);
+	// Who is back may be what others wait for.
+	pool.onReturn((alias) => {
+		for (const [name, session] of sessions) if (name !== alias) session.nudge();
+	});
+	const network = watchNetwork(() => {
+		pool.hurry();
+		for (const session of sessions.values()) session.nudge();
+	});
 	return {
 		exec: async (host, command, timeoutMs) =>
 			(await sessions.get(host)?.exec(command, timeoutMs)) ?? {
@@ -39,6 +58,7 @@ export const openHosts = (
 		watch: (host, manager, unit) => sessions.get(host)?.watch(manager, unit),
 		retry: (host) => sessions.get(host)?.retry(),
 		close: () => {
+			network.close();
 			for (const session of sessions.values()) session.close();
 			pool.close();
 		},

@@ -7,11 +7,12 @@ export type LocalOutput = { readonly code: number; readonly stdout: string; read
 export const runLocal = async (
 	file: string,
 	args: readonly string[],
-	timeoutMs = 10_000,
+	options: { readonly timeoutMs?: number; readonly env?: Readonly<Record<string, string>> } = {},
 ): Promise<Result<LocalOutput>> => {
+	const { timeoutMs = 10_000, env = {} } = options;
 	// Loaded when first needed: its start costs more than the first frame may take.
 	const { execa } = await import('execa');
-	const done = await execa(file, args, { stdin: 'ignore', reject: false, timeout: timeoutMs, maxBuffer: 4 << 20 });
+	const done = await execa(file, args, { stdin: 'ignore', reject: false, timeout: timeoutMs, maxBuffer: 4 << 20, env });
 	if (done.code === 'ENOENT') return fail(failure('missing-tool', `${file} is not installed here`, `Install ${file}`));
 	if (done.timedOut)
 		return fail(

@@ -139,7 +139,7 @@ export const runConsole = async (options: ConsoleOptions): Promise<number> => {
 		records = kept;
 		store.dispatch(...(await kept.open()));
 		hosts = openHosts(
-			settings.hosts.map((host) => host.name),
+			settings.hosts,
 			{ sshConfig: prepared.sshConfig, periodSeconds: settings.periodSeconds },
 			{
 				link: (host, link) => later({ type: 'link', host, link }),

@@ -28,7 +28,7 @@ export const runStatus = async (
 	const patience = options.timeoutMs ?? PATIENCE;
 	const timer = setTimeout(done, patience);
 	const hosts = openHosts(
-		settings.hosts.map((host) => host.name),
+		settings.hosts,
 		{ sshConfig: settings.sshConfig, periodSeconds: Math.min(settings.periodSeconds, 0.5) },
 		{
 			link: (host, link) => {

@@ -79,7 +79,7 @@ export const initialState = (
 	readOnly,
 	hosts: hosts.map((settings) => ({
 		settings,
-		link: { state: 'connecting', since: now, attempt: 1 },
+		link: { state: 'connecting', since: now, attempt: 1, to: settings.name },
 		seen: null,
 		services: [],
 		statement: null,

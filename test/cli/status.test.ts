@@ -12,9 +12,9 @@ const PATIENCE = 20_000;
 const HEAD = 'spark-1a32';
 const down = failure('auth', 'the key was refused', 'ssh-add');
 const LINKS: Record<Link['state'], Link> = {
-	connecting: { state: 'connecting', since: AT, attempt: 2 },
-	up: { state: 'up', since: AT, roundTripMs: 1, via: null },
-	stale: { state: 'stale', since: AT + 3000, lastFrameAt: AT, via: null },
+	connecting: { state: 'connecting', since: AT, attempt: 2, to: 'a' },
+	up: { state: 'up', since: AT, roundTripMs: 1, via: null, carrier: { transport: 'ssh2', why: null }, dropped: 0 },
+	stale: { state: 'stale', since: AT + 3000, lastFrameAt: AT, via: null, reach: null },
 	down: { state: 'down', since: AT, failure: down, nextTryAt: null },
 };
 const incomplete = { ...head(AT + 1), complete: false, units: null, containers: null };

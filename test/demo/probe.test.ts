@@ -7,9 +7,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { runOnce } from '../../src/demo/exec.ts';
 import { type Demo, startDemo } from '../../src/demo/index.ts';
 import type { Observation } from '../../src/domain/observation.ts';
-import { probeCommand, probeProgram } from '../../src/hosts/probeLaunch.ts';
-import { lineReader, type ProbeMessage } from '../../src/hosts/probeLines.ts';
-import { probeReader } from '../../src/hosts/probeReader.ts';
+import { probeCommand, probeProgram } from '../../src/hosts/probe/launch.ts';
+import { lineReader, type ProbeMessage } from '../../src/hosts/probe/lines.ts';
+import { probeReader } from '../../src/hosts/probe/reader.ts';
 import { attribute } from '../../src/planning/attribution.ts';
 import { closeStatement } from '../../src/planning/ledger.ts';
 import { connect, exec, has, machines, open, until } from './support.ts';
@@ -307,7 +307,7 @@ describe('anything else is refused', () => {
 		expect(out.startsWith('sparkdeck-probe 1 n0nce\n{')).toBe(true);
 	});
 	test('and it is what the console sends', () => {
-		expect(program).toBe(readFileSync(new URL('../../src/hosts/probe.py', import.meta.url), 'utf8'));
+		expect(program).toBe(readFileSync(new URL('../../src/hosts/probe/probe.py', import.meta.url), 'utf8'));
 	});
 });
 

@@ -82,7 +82,7 @@ describe('a host that does not answer', () => {
 	const lost: Event = {
 		type: 'link',
 		host: 'spark-1a32',
-		link: { state: 'stale', since: AT + 3000, lastFrameAt: AT, via: null },
+		link: { state: 'stale', since: AT + 3000, lastFrameAt: AT, via: null, reach: null },
 	};
 	const down: Event = {
 		type: 'link',

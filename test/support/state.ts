@@ -6,6 +6,8 @@ import { reduce } from '../../src/store/reduce.ts';
 import { initialState, type State } from '../../src/store/state.ts';
 import { AT, observation, process_, sum, unit } from './observation.ts';
 
+const BY_SSH2 = { transport: 'ssh2', why: null } as const;
+
 export const HOSTS: readonly HostSettings[] = [
 	{ name: 'spark-1a32', role: 'head', keep: [] },
 	{ name: 'spark-5be3', role: 'secondary', keep: ['vllm-embeddings.service'] },
@@ -91,8 +93,16 @@ export const secondary = (at = AT): Observation =>
 /** Both hosts up and read. */
 export const story = (...events: readonly Event[]): State =>
 	[
-		{ type: 'link', host: 'spark-1a32', link: { state: 'up', since: AT, roundTripMs: 0.4, via: null } },
-		{ type: 'link', host: 'spark-5be3', link: { state: 'up', since: AT, roundTripMs: 1.1, via: 'spark-1a32' } },
+		{
+			type: 'link',
+			host: 'spark-1a32',
+			link: { state: 'up', since: AT, roundTripMs: 0.4, via: null, carrier: BY_SSH2, dropped: 0 },
+		},
+		{
+			type: 'link',
+			host: 'spark-5be3',
+			link: { state: 'up', since: AT, roundTripMs: 1.1, via: 'spark-1a32', carrier: BY_SSH2, dropped: 0 },
+		},
 		{ type: 'observed', observation: head() },
 		{ type: 'observed', observation: secondary() },
 		...events,

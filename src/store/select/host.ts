@@ -1,7 +1,8 @@
 import { GiB, gib, gibCell, size } from '../../domain/bytes.ts';
 import { STALE_AFTER } from '../../domain/fact.ts';
+import type { FailureKind } from '../../domain/failure.ts';
 import type { Gpu } from '../../domain/gpu.ts';
-import type { Link } from '../../domain/host.ts';
+import { type Link, type Reach, SLOW_ROUND_TRIP } from '../../domain/host.ts';
 import type { RowKind, StatementRow } from '../../domain/statement.ts';
 import { isKept } from '../../planning/attribution.ts';
 import type { HostState, State } from '../state.ts';
@@ -69,7 +70,7 @@ export const hostView = (host: HostState, now: number): HostView => {
 	return {
 		name: settings.name,
 		role: settings.role ?? '',
-		link: linkView(link, now),
+		link: linkView(link, settings.name, now),
 		old,
 		pool: statement && {
 			used: gib(statement.totalBytes - statement.availableBytes),
@@ -86,31 +87,59 @@ export const hostView = (host: HostState, now: number): HostView => {
 
 export const hostViews = (state: State): readonly HostView[] => state.hosts.map((host) => hostView(host, state.now));
 
-export const linkView = (link: Link, now: number): LinkView => {
+export const linkView = (link: Link, name: string, now: number): LinkView => {
 	switch (link.state) {
 		case 'up': {
-			const time = link.roundTripMs === null ? '' : `${link.roundTripMs.toFixed(1)} ms`;
-			return { mark: '●', token: 'state.up', text: link.via ? `${time} via ${link.via}` : time, hint: '' };
+			const { roundTripMs, via, carrier } = link;
+			const slow = roundTripMs !== null && roundTripMs >= SLOW_ROUND_TRIP;
+			const words = [
+				...(slow ? ['slow'] : []),
+				...(roundTripMs === null ? [] : [`${roundTripMs.toFixed(slow ? 0 : 1)} ms`]),
+				...(via === null ? [] : [`via ${via}`]),
+				...(carrier.transport === 'openssh' ? ['by ssh'] : []),
+			];
+			return { mark: slow ? '◕' : '●', token: slow ? 'state.stale' : 'state.up', text: words.join(' '), hint: '' };
 		}
-		case 'stale':
-			return { mark: '◐', token: 'state.stale', text: `stale ${ageText(now - link.lastFrameAt)}`, hint: '' };
-		case 'connecting':
-			return {
-				mark: '◌',
-				token: 'state.connecting',
-				text: link.attempt > 1 ? `connecting, try ${link.attempt}` : 'connecting',
-				hint: '',
-			};
+		case 'stale': {
+			const { word, hint } = REACHED[link.reach ?? 'unknown'];
+			const age = ageText(now - link.lastFrameAt);
+			return { mark: '◐', token: 'state.stale', text: `${word} ${age}`, hint: hint.replace('%h', name) };
+		}
+		case 'connecting': {
+			const to = link.to === name ? '' : ` to ${link.to}`;
+			const text = `connecting${to}${link.attempt > 1 ? `, try ${link.attempt}` : ''}`;
+			return { mark: '◌', token: 'state.connecting', text, hint: '' };
+		}
 		case 'down': {
+			const word = DOWN[link.failure.kind] ?? 'down';
 			const wait = link.nextTryAt === null ? '' : `, next try in ${ageText(link.nextTryAt - now)}`;
-			return {
-				mark: '○',
-				token: 'state.down',
-				text: `down${wait}`,
-				hint: `${link.failure.cause}. ${link.failure.hint}`,
-			};
+			const hint = `${link.failure.cause}. ${link.failure.hint}`;
+			return { mark: '○', token: 'state.down', text: `${word}${wait}`, hint };
 		}
 	}
+};
+
+/** What a silent session is called, by what answers beside it, and what there is to know. */
+const REACHED: Readonly<Record<Reach, { readonly word: string; readonly hint: string }>> = {
+	unknown: { word: 'stale', hint: '' },
+	answers: { word: 'stale', hint: '%h: its sshd answers, the session does not: it is about to be opened again' },
+	wedged: {
+		word: 'wedged?',
+		hint: '%h answers the network, but its sshd says nothing: the mark of a Spark out of memory. The session is kept: it may come back by itself; else power-cycle it',
+	},
+	refused: { word: 'stale', hint: '' },
+	silent: { word: 'stale', hint: '' },
+	jump: { word: 'jump silent', hint: '%h is behind a host that does not answer: nothing can be said of it' },
+};
+
+/** How a host is down, in two words; everything else is `down`. */
+const DOWN: Readonly<Partial<Record<FailureKind, string>>> = {
+	'jump-down': 'jump host down',
+	unreachable: 'unreachable',
+	refused: 'refused',
+	auth: 'auth failed',
+	'host-key': 'host key!',
+	wedged: 'wedged?',
 };
 
 /** Letters of a host's services, by id: the same in its bar, its list and the table. */

@@ -32,7 +32,7 @@ export const whyView = (state: State): WhyView => {
 	if (!service || !host?.seen) return { title: '', paragraphs: waiting(state) };
 	const paragraphs: Paragraph[] = [];
 	if (host.link.state !== 'up') {
-		const link = linkView(host.link, state.now);
+		const link = linkView(host.link, service.host, state.now);
 		paragraphs.push({
 			text: `${link.mark} ${service.host} ${link.text}: what follows is what it last said. ${link.hint}`,
 			token: link.token,

@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { MiB } from '../../src/domain/bytes.ts';
-import { emptyGpuStream, gpuProcesses, pushApps, pushQuery } from '../../src/hosts/gpuStream.ts';
-import { probeCommand, probeProgram } from '../../src/hosts/probeLaunch.ts';
-import { lineReader, type ProbeMessage } from '../../src/hosts/probeLines.ts';
-import { probeReader } from '../../src/hosts/probeReader.ts';
+import { MiB } from '../../../src/domain/bytes.ts';
+import { emptyGpuStream, gpuProcesses, pushApps, pushQuery } from '../../../src/hosts/probe/gpuStream.ts';
+import { probeCommand, probeProgram } from '../../../src/hosts/probe/launch.ts';
+import { lineReader, type ProbeMessage } from '../../../src/hosts/probe/lines.ts';
+import { probeReader } from '../../../src/hosts/probe/reader.ts';
 
 const meminfo = 'MemTotal: 1000 kB\nMemFree: 100 kB\nMemAvailable: 300 kB\n';
 const hello = { k: 'hello', at: 10, hostname: 'a', kernel: 'k', machine: 'm', boot: 'b', uid: 1000, user: 'spark' };

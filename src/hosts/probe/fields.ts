@@ -1,6 +1,6 @@
-import type { Identity } from '../domain/host.ts';
-import type { CgroupSum, Process } from '../domain/process.ts';
-import type { ProbeMessage } from './probeLines.ts';
+import type { Identity } from '../../domain/host.ts';
+import type { CgroupSum, Process } from '../../domain/process.ts';
+import type { ProbeMessage } from './lines.ts';
 
 // Fields of the probe's messages. A host may send anything: what is not of its type is as if it were not there.
 

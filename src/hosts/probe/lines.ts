@@ -12,12 +12,16 @@ export type LineReader = {
 	readonly started: () => boolean;
 	/** Lines after the magic line that were no message. */
 	readonly garbage: () => number;
+	/** Characters after the magic line that were thrown away: no message, or too long for one. */
+	readonly dropped: () => number;
 	readonly push: (chunk: string) => ProbeMessage[];
 };
 
 export const lineReader = (nonce: string): LineReader => {
 	const magic = `sparkdeck-probe 1 ${nonce}`;
-	let rest = '';
+	let parts: string[] = [];
+	let held = 0;
+	let dropped = 0;
 	let started = false;
 	let skipping = false;
 	let garbage = 0;
@@ -29,15 +33,22 @@ export const lineReader = (nonce: string): LineReader => {
 			return null;
 		}
 		const message = parseMessage(line);
-		if (!message) garbage += 1;
+		if (!message) {
+			garbage += 1;
+			dropped += line.length + 1;
+		}
 		return message;
 	};
 
 	const push = (chunk: string): ProbeMessage[] => {
-		const lines = (rest + chunk).split('\n');
-		rest = lines.pop() ?? '';
 		const messages: ProbeMessage[] = [];
-		for (const line of lines) {
+		let from = 0;
+		for (let at = chunk.indexOf('\n'); at >= 0; at = chunk.indexOf('\n', from)) {
+			// Joined only once a line is whole: a flood without a line end must not be copied again and again.
+			const line = parts.join('') + chunk.slice(from, at);
+			parts = [];
+			held = 0;
+			from = at + 1;
 			if (skipping) {
 				skipping = false;
 				continue;
@@ -45,15 +56,23 @@ export const lineReader = (nonce: string): LineReader => {
 			const message = take(line);
 			if (message) messages.push(message);
 		}
-		if (rest.length > LONGEST) {
-			rest = '';
+		const rest = chunk.slice(from);
+		if (skipping) dropped += rest.length;
+		else if (rest !== '') {
+			parts.push(rest);
+			held += rest.length;
+		}
+		if (held > LONGEST) {
+			parts = [];
+			dropped += held;
+			held = 0;
 			skipping = true;
 			garbage += 1;
 		}
 		return messages;
 	};
 
-	return { started: () => started, garbage: () => garbage, push };
+	return { started: () => started, garbage: () => garbage, dropped: () => dropped, push };
 };
 
 const parseMessage = (line: string): ProbeMessage | null => {

@@ -1,19 +1,16 @@
-import type { ClientChannel } from 'ssh2';
-import { STALE_AFTER } from '../domain/fact.ts';
-import { type Failure, failure } from '../domain/failure.ts';
-import type { Observation } from '../domain/observation.ts';
-import { now } from './now.ts';
-import { HEARTBEAT_EVERY, probeProgram } from './probeLaunch.ts';
-import { lineReader } from './probeLines.ts';
-import { probeReader } from './probeReader.ts';
+import { STALE_AFTER } from '../../domain/fact.ts';
+import { type Failure, failure } from '../../domain/failure.ts';
+import type { Observation } from '../../domain/observation.ts';
+import { now } from '../now.ts';
+import type { ChannelEnd, OpenChannel } from '../ssh/transport.ts';
+import { HEARTBEAT_EVERY, probeCommand, probeProgram } from './launch.ts';
+import { lineReader } from './lines.ts';
+import { probeReader } from './reader.ts';
 
 /** The probe answers with its magic line within this (ms), or it will not. */
 const START_PATIENCE = 10_000;
-/** Without a frame for this long (ms) a session is dead, whatever its connection says of itself. */
-const DEAD_AFTER = 12_000;
-
 export type ProbeEvents = {
-	readonly up: (since: number, roundTripMs: number | null) => void;
+	readonly up: (since: number, roundTripMs: number | null, dropped: number) => void;
 	readonly stale: (since: number, lastFrameAt: number) => void;
 	readonly observed: (observation: Observation) => void;
 	/** Nothing comes any more and not even closing the channel is answered: the connection is to be given up. */
@@ -27,10 +24,10 @@ export type ProbeStream = {
 	readonly close: () => void;
 };
 
-/** Feeds the probe's program to a channel, keeps it alive, and turns what comes back into observations. */
-export const attachProbe = (
+/** Runs the probe on a channel of its own, keeps it alive, and turns what comes back into observations. */
+export const startProbe = (
 	host: string,
-	channel: ClientChannel,
+	open: OpenChannel,
 	nonce: string,
 	periodSeconds: number,
 	on: ProbeEvents,
@@ -40,7 +37,6 @@ export const attachProbe = (
 	const lines = lineReader(nonce);
 	const reader = probeReader(host);
 	let stderr = '';
-	let code: number | null = null;
 	let upSince: number | null = null;
 	let roundTripMs: number | null = null;
 	let pingSent = 0;
@@ -52,7 +48,7 @@ export const attachProbe = (
 
 	const up = (at: number): void => {
 		upSince ??= at;
-		on.up(upSince, roundTripMs);
+		on.up(upSince, roundTripMs, lines.dropped());
 	};
 	const ping = (): void => {
 		pingSent = performance.now();
@@ -72,47 +68,43 @@ export const attachProbe = (
 		}, staleAfter);
 	};
 	const heartbeat = setInterval(ping, HEARTBEAT_EVERY);
-	// A half-open connection may say nothing of its end, and then no keepalive of its own ends it.
-	const watchdog = setInterval(() => {
-		if (lastFrameAt > 0 && now() - lastFrameAt > DEAD_AFTER + staleAfter) on.dead();
-	}, HEARTBEAT_EVERY);
 	const starting = setTimeout(() => {
 		if (lines.started()) return;
 		channel.close();
 		giveUp = setTimeout(on.dead, START_PATIENCE / 3);
 	}, START_PATIENCE);
 
-	channel.setEncoding('utf8');
-	channel.stderr.setEncoding('utf8');
-	channel.stderr.on('data', (text: string) => {
-		stderr = (stderr + text).slice(-2000);
-	});
-	channel.on('data', (text: string) => {
-		const at = now();
-		for (const message of lines.push(text)) {
-			if (message.k === 'pong') {
-				if (message['n'] !== String(pings)) continue;
-				roundTripMs = performance.now() - pingSent;
-				if (upSince !== null && !stale) up(at);
-				continue;
-			}
-			const observation = reader.push(message, at);
-			if (observation === null) continue;
-			frameSeen(at);
-			on.observed(observation);
-		}
-	});
-	channel.on('exit', (value: number | null | undefined) => {
-		code = value ?? null;
-	});
-	channel.on('error', () => {});
+	const still = (): void => {
+		for (const timer of [staleTimer, giveUp, starting]) clearTimeout(timer);
+		clearInterval(heartbeat);
+	};
+	let finish: (why: Failure) => void = () => {};
 	const ended = new Promise<Failure>((resolve) => {
-		channel.on('close', () => {
-			for (const timer of [staleTimer, giveUp, starting]) clearTimeout(timer);
-			clearInterval(heartbeat);
-			clearInterval(watchdog);
-			resolve(whyEnded(host, code, stderr, lines.started()));
-		});
+		finish = resolve;
+	});
+	const channel = open(probeCommand(periodSeconds, nonce), {
+		stdout: (text) => {
+			const at = now();
+			for (const message of lines.push(text)) {
+				if (message.k === 'pong') {
+					if (message['n'] !== String(pings)) continue;
+					roundTripMs = performance.now() - pingSent;
+					if (upSince !== null && !stale) up(at);
+					continue;
+				}
+				const observation = reader.push(message, at);
+				if (observation === null) continue;
+				frameSeen(at);
+				on.observed(observation);
+			}
+		},
+		stderr: (text) => {
+			stderr = (stderr + text).slice(-2000);
+		},
+		closed: (end) => {
+			still();
+			finish(whyEnded(host, end, stderr, lines.started()));
+		},
 	});
 	channel.write(probeProgram);
 	return {
@@ -122,16 +114,18 @@ export const attachProbe = (
 		},
 		isStale: () => stale,
 		close: () => {
-			for (const timer of [staleTimer, giveUp, starting]) clearTimeout(timer);
-			clearInterval(heartbeat);
-			clearInterval(watchdog);
+			still();
 			channel.end();
 			channel.close();
 		},
 	};
 };
 
-const whyEnded = (host: string, code: number | null, stderr: string, started: boolean): Failure => {
+const whyEnded = (host: string, end: ChannelEnd, stderr: string, started: boolean): Failure => {
+	const code = end.kind === 'exited' ? end.code : null;
+	if (end.kind === 'refused') {
+		return failure('lost', `${host}: no channel for the probe (${end.why})`, 'It is tried again by itself');
+	}
 	const said = stderr.trim().split('\n').at(-1) ?? '';
 	if (!started && (code === 127 || /python3.*(not found|No such file)/i.test(stderr))) {
 		return failure(

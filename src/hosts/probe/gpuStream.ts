@@ -1,5 +1,5 @@
-import type { Gpu, GpuProcess } from '../domain/gpu.ts';
-import { GPU_COLUMNS, headerOf, parseGpuRow, parseProcessRow, processColumnsOf } from './parse/nvidiaSmi.ts';
+import type { Gpu, GpuProcess } from '../../domain/gpu.ts';
+import { GPU_COLUMNS, headerOf, parseGpuRow, parseProcessRow, processColumnsOf } from '../parse/nvidiaSmi.ts';
 
 /**
  * The two standing nvidia-smi loops, line by line. A loop does not mark where a round ends, so rounds are told apart by

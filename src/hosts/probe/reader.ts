@@ -1,14 +1,14 @@
-import { type Failure, failure } from '../domain/failure.ts';
-import type { Identity } from '../domain/host.ts';
-import type { Observation } from '../domain/observation.ts';
-import type { CgroupSum, Process } from '../domain/process.ts';
-import type { Container, Unit, UnitManager } from '../domain/unit.ts';
+import { type Failure, failure } from '../../domain/failure.ts';
+import type { Identity } from '../../domain/host.ts';
+import type { Observation } from '../../domain/observation.ts';
+import type { CgroupSum, Process } from '../../domain/process.ts';
+import type { Container, Unit, UnitManager } from '../../domain/unit.ts';
+import { parseContainers } from '../parse/containers.ts';
+import { type CpuTimes, parseCpu, parseMemInfo, parsePressure } from '../parse/meminfo.ts';
+import { parseUnits } from '../parse/systemd.ts';
+import { number, readIdentity, readProcesses, readSums, string, strings } from './fields.ts';
 import { emptyGpuStream, type GpuStream, gpuProcesses, pushApps, pushQuery } from './gpuStream.ts';
-import { parseContainers } from './parse/containers.ts';
-import { type CpuTimes, parseCpu, parseMemInfo, parsePressure } from './parse/meminfo.ts';
-import { parseUnits } from './parse/systemd.ts';
-import { number, readIdentity, readProcesses, readSums, string, strings } from './probeFields.ts';
-import type { ProbeMessage } from './probeLines.ts';
+import type { ProbeMessage } from './lines.ts';
 
 /**
  * Turns the probe's messages into observations: one at every tick, each part with its own source and time. Nothing a

@@ -3,8 +3,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { fingerprint, judgeHostKey, keyType, knownKeys, preferKnown } from '../../src/hosts/knownHosts.ts';
-import { resolveSsh, type SshTarget, splitHop } from '../../src/hosts/sshConfig.ts';
+import { resolveSsh, type SshTarget, splitHop } from '../../../src/hosts/ssh/config.ts';
+import { fingerprint, judgeHostKey, knownKeys, preferKnown, remember } from '../../../src/hosts/ssh/knownHosts.ts';
+import { keyType } from '../../../src/hosts/ssh/privateKey.ts';
 
 let folder: string;
 const blobOf = (name: string): Buffer =>
@@ -55,7 +56,11 @@ describe('the user’s own configuration', () => {
 			port: 22,
 			jumps: [],
 			knownHostsName: '10.77.1.2',
-			proxyCommand: null,
+			beyondSsh2: null,
+			methods: ['publickey', 'keyboard-interactive', 'password'],
+			algorithms: { cipher: null, kex: null, hmac: null, serverHostKey: null },
+			alive: null,
+			strict: 'ask',
 		});
 	});
 	test('with a jump, and the name that known_hosts knows it by', async () => {
@@ -94,18 +99,22 @@ describe('the user’s own configuration', () => {
 });
 
 describe('host keys', () => {
-	const judge = async (name: string, entries: string) => {
+	const verdict = async (name: string, entries: string, strict: SshTarget['strict'] = 'yes') => {
 		writeFileSync(join(folder, 'known_hosts'), entries);
-		const target = await resolved('head');
+		const target = { ...(await resolved('head')), strict };
 		return judgeHostKey(blobOf(name), await knownKeys(target), target, null);
+	};
+	const judge = async (name: string, entries: string, strict: SshTarget['strict'] = 'yes') => {
+		const judged = await verdict(name, entries, strict);
+		return judged.kind === 'refused' ? judged.failure : null;
 	};
 	const entry = (name: string): string => readFileSync(join(folder, `${name}.pub`), 'utf8');
 
 	test('known, also where the name is hashed', async () => {
-		expect(await judge('known', `10.77.1.2 ${entry('known')}`)).toBe(null);
+		expect(await verdict('known', `10.77.1.2 ${entry('known')}`)).toEqual({ kind: 'known' });
 		writeFileSync(join(folder, 'known_hosts'), `10.77.1.2 ${entry('known')}`);
 		execFileSync('ssh-keygen', ['-q', '-H', '-f', join(folder, 'known_hosts')], { stdio: 'ignore' });
-		expect(await judge('known', readFileSync(join(folder, 'known_hosts'), 'utf8'))).toBe(null);
+		expect(await verdict('known', readFileSync(join(folder, 'known_hosts'), 'utf8'))).toEqual({ kind: 'known' });
 	});
 	test('unknown: refused, with its fingerprint as ssh prints it and the command that makes it known', async () => {
 		const failure = await judge('known', '');
@@ -115,6 +124,31 @@ describe('host keys', () => {
 		expect(failure).toMatchObject({ kind: 'host-key', cause: expect.stringContaining(printed) });
 		expect(failure?.hint).toContain('ssh -o StrictHostKeyChecking=ask head true');
 	});
+	test.each([
+		['ask', true],
+		['accept-new', false],
+		['no', false],
+	] as const)('unknown under StrictHostKeyChecking %s: new, asked about %s', async (strict, ask) => {
+		expect(await verdict('known', '', strict)).toMatchObject({ kind: 'new', ask });
+	});
+	test('changed: refused under every StrictHostKeyChecking', async () => {
+		for (const strict of ['yes', 'ask', 'accept-new', 'no'] as const) {
+			const failure = await judge('other', `10.77.1.2 ${entry('known')}`, strict);
+			expect(failure?.cause).toMatch(/HAS CHANGED/);
+		}
+	});
+	test.each([false, true])(
+		'an accepted key is written so that ssh-keygen finds it (hashed: %s)',
+		async (hashKnownHosts) => {
+			// Without a line end before it, as people leave it.
+			writeFileSync(join(folder, 'known_hosts'), `somewhere ${entry('other').trim()}`);
+			const target = { ...(await resolved('second')), hashKnownHosts };
+			expect(await remember(target, blobOf('known'))).toBe(null);
+			expect(judgeHostKey(blobOf('known'), await knownKeys(target), target, null)).toEqual({ kind: 'known' });
+			expect(readFileSync(join(folder, 'known_hosts'), 'utf8').includes('second.lan')).toBe(!hashKnownHosts);
+			execFileSync('ssh-keygen', ['-F', 'somewhere', '-f', join(folder, 'known_hosts')]);
+		},
+	);
 	test('changed: refused loudly, with both fingerprints and the line', async () => {
 		const failure = await judge('other', `# a comment\n10.77.1.2 ${entry('known')}`);
 		expect(failure?.cause).toMatch(/HAS CHANGED/);

@@ -1,4 +1,4 @@
-import { quote } from '../domain/commandLine.ts';
+import { quote } from '../../domain/commandLine.ts';
 import program from './probe.py';
 
 /**

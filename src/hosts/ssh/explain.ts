@@ -1,0 +1,146 @@
+import { type Failure, failure } from '../../domain/failure.ts';
+import type { SshTarget } from './config.ts';
+import type { Credentials } from './credentials.ts';
+
+/** Advice for a machine whose kernel answers and whose programs do not. */
+export const WEDGED = 'The mark of a Spark out of memory: it may come back by itself; else power-cycle it';
+const AGAIN = 'It is tried again by itself';
+
+export const whereOf = (target: SshTarget): string => `${target.alias} (${target.hostname}:${target.port})`;
+
+type Seen = { readonly offered: readonly string[]; readonly unanswered: boolean; readonly refused: boolean };
+
+/**
+ * What ssh2 says, as a failure that a person can act on. `heard`: how far the server had come: nothing, its network, or its
+ * sshd.
+ */
+export const explainSsh2 = (
+	error: (Error & { level?: string; code?: string }) | null,
+	target: SshTarget,
+	credentials: Credentials,
+	seen: Seen,
+	heard: 'nothing' | 'network' | 'sshd',
+): Failure => {
+	const where = whereOf(target);
+	const text = error?.message ?? '';
+	if (seen.unanswered && !/keepalive/i.test(text)) {
+		return failure('auth', `${target.user}@${where} waits for an answer that nobody gave`, 'Press r to be asked again');
+	}
+	if (error?.level === 'client-authentication' || /authentication/i.test(text))
+		return refusedLogin(target, credentials, seen);
+	if (/keepalive timeout/i.test(text)) return failure('lost', `${where} does not answer any more`, AGAIN);
+	if (error?.level === 'client-timeout' || /timed out/i.test(text)) {
+		const seconds = target.connectTimeoutMs / 1000;
+		if (heard === 'network') return wedged(target);
+		return heard === 'sshd'
+			? failure('timeout', `${where} did not finish the login within ${seconds} s`, AGAIN)
+			: failure(
+					'unreachable',
+					`${where} did not answer within ${seconds} s`,
+					'The host may be off or the network be cut; it is tried again',
+				);
+	}
+	if (/no matching|unable to negotiate/i.test(text))
+		return failure('algorithms', `${where}: ${text}`, 'The system’s ssh may speak with it: transport: openssh');
+	return explainSocket(error, target);
+};
+
+const refusedLogin = (target: SshTarget, credentials: Credentials, seen: Seen): Failure => {
+	const names = credentials.keys.map((key) => key.name.split('/').at(-1));
+	const keys =
+		names.length === 0
+			? 'has no key of yours to take'
+			: names.length === 1
+				? `does not take your key ${names[0]}`
+				: `takes none of your keys ${names.join(', ')}`;
+	const methods = seen.offered.length > 0 ? `; it wants ${seen.offered.join(' or ')}` : '';
+	const answer = seen.refused ? '; the password or answer was refused' : '';
+	const notes = credentials.notes.map((note) => `; ${note}`).join('');
+	return failure(
+		'auth',
+		`${target.user}@${whereOf(target)} ${keys}${methods}${answer}${notes}`,
+		`Try it by hand: ssh -v ${target.alias} true`,
+	);
+};
+
+/** What the network said of a socket. */
+export const explainSocket = (error: (Error & { code?: string }) | null, target: SshTarget): Failure => {
+	const where = whereOf(target);
+	switch (error?.code) {
+		case 'ECONNREFUSED':
+			return failure('refused', `${where} refuses connections`, 'Is sshd running there? It is tried again');
+		case 'ENOTFOUND':
+		case 'EAI_AGAIN':
+			return failure(
+				'unreachable',
+				`The name ${target.hostname} is not known`,
+				`Check HostName of ${target.alias} in your ssh configuration`,
+			);
+		case 'EHOSTUNREACH':
+		case 'ENETUNREACH':
+			return failure(
+				'unreachable',
+				`There is no way to ${where}`,
+				'Is it powered on, and the network there? It is tried again',
+			);
+		case 'ETIMEDOUT':
+			return failure(
+				'unreachable',
+				`${where} does not answer the network`,
+				'Is it powered on, and the network there? It is tried again',
+			);
+	}
+	if (error === null) return failure('lost', `The connection to ${where} was closed`, AGAIN);
+	return failure('unreachable', `${where}: ${error.message}`, AGAIN);
+};
+
+/** What the system's ssh printed (LC_ALL=C), as a failure that a person can act on. */
+export const explainOpenssh = (said: string, target: SshTarget): Failure => {
+	const where = whereOf(target);
+	const hand = `Try it by hand: ssh -v ${target.alias} true`;
+	const line = said.trim().split('\n').at(-1)?.trim() ?? '';
+	if (/IDENTIFICATION HAS CHANGED/.test(said)) {
+		const shown = /SHA256:\S+/.exec(said)?.[0] ?? 'another key';
+		const place = /Offending .* key in (\S+)/.exec(said)?.[1] ?? 'known_hosts';
+		return failure(
+			'host-key',
+			`THE HOST KEY OF ${target.alias} HAS CHANGED: it shows ${shown}, known is another (${place}). Someone may be listening in`,
+			`Only if you know why: ssh-keygen -R '${target.knownHostsName}'; then ssh ${target.alias} true`,
+		);
+	}
+	if (/Host key verification failed|No .* host key is known|REVOKED/i.test(said)) {
+		return failure(
+			'host-key',
+			`The host key of ${target.alias} was not accepted: ${said.trim().split('\n')[0]?.trim()}`,
+			hand,
+		);
+	}
+	if (/Permission denied|Too many authentication failures/.test(said)) {
+		return failure(
+			'auth',
+			`${target.user}@${where}: ${/.*(Permission denied|Too many authentication failures).*/.exec(said)?.[0].trim()}`,
+			hand,
+		);
+	}
+	if (/Connection refused/.test(said))
+		return failure('refused', `${where} refuses connections`, 'Is sshd running there? It is tried again');
+	if (/during banner exchange/.test(said)) return wedged(target);
+	if (/Could not resolve hostname/.test(said)) {
+		return failure(
+			'unreachable',
+			`The name ${target.hostname} is not known`,
+			`Check HostName of ${target.alias} in your ssh configuration`,
+		);
+	}
+	if (/No route to host|Network is unreachable|timed out/i.test(said)) {
+		return failure(
+			'unreachable',
+			`There is no way to ${where}: ${line}`,
+			'Is it powered on, and the network there? It is tried again',
+		);
+	}
+	return failure('lost', `The connection to ${where} was closed${line ? `: ${line}` : ''}`, AGAIN);
+};
+
+export const wedged = (target: SshTarget): Failure =>
+	failure('wedged', `${whereOf(target)} answers the network, but its sshd says nothing`, WEDGED);
