@@ -41,13 +41,19 @@ export const authenticate = (
 	const seen: Authentication['seen'] = { offered: [], unanswered: false, refused: false };
 	const asking: AskFor = target.batch ? async () => null : ask;
 	let typed: string | null = null;
-	/** Tries left, by method; refilled after a partial success. */
+	/** Keys that were not offered yet. */
+	const keys = [...credentials.keys];
+	/** Tries left at the methods that ask; refilled after a partial success. */
+	const tries = (): Record<Exclude<AuthMethod, 'publickey'>, number> => ({
+		'keyboard-interactive': target.passwordPrompts,
+		password: target.passwordPrompts,
+	});
 	let left = tries();
-
-	function tries(): Record<AuthMethod, number> {
-		const keys = credentials.keys.length > 0 ? 1 : 0;
-		return { publickey: keys, 'keyboard-interactive': target.passwordPrompts, password: target.passwordPrompts };
-	}
+	/**
+	 * A key was taken and signed with, and we are asked for more: the server wants a second factor, but ssh2 1.17 hides what
+	 * it said of that for keys of an agent. So it is asked once more what it takes.
+	 */
+	let signed = false;
 
 	const askPassphrase = async (file: string, again: boolean): Promise<string | null> => {
 		const answer = await asking({
@@ -114,15 +120,20 @@ export const authenticate = (
 	const next = (offered: readonly string[], give: NextAuthHandler): void => {
 		const stop = (): void => give(false as never);
 		for (const method of target.methods) {
-			if (!offered.includes(method) || left[method] === 0) continue;
-			const first = method === 'publickey' || left[method] === target.passwordPrompts;
-			if (!first) seen.refused = true;
-			left[method] -= 1;
+			if (!offered.includes(method)) continue;
 			if (method === 'publickey') {
-				const agent = keyringOf(ssh2, credentials.keys, target.agent, vault, askPassphrase);
+				const key = keys.shift();
+				if (!key) continue;
+				const agent = keyringOf(ssh2, [key], target.agent, vault, askPassphrase, () => {
+					signed = true;
+				});
 				give({ type: 'agent', username, agent });
 				return;
 			}
+			if (left[method] === 0) continue;
+			const first = left[method] === target.passwordPrompts;
+			if (!first) seen.refused = true;
+			left[method] -= 1;
 			if (method === 'password') {
 				void askPassword(!first).then((password) => {
 					typed = password;
@@ -152,10 +163,14 @@ export const authenticate = (
 				give({ type: 'none', username });
 				return;
 			}
-			if (partial) {
+			if (partial || signed) {
 				left = tries();
-				// A key that was taken is not asked for again, unless the server says so.
 				seen.refused = false;
+			}
+			if (signed) {
+				signed = false;
+				give({ type: 'none', username });
+				return;
 			}
 			seen.offered = offered;
 			// There is no answer to a prompt that nobody wants to answer: the attempt ends.

@@ -23,9 +23,7 @@ export const explainSsh2 = (
 ): Failure => {
 	const where = whereOf(target);
 	const text = error?.message ?? '';
-	if (seen.unanswered && !/keepalive/i.test(text)) {
-		return failure('auth', `${target.user}@${where} waits for an answer that nobody gave`, 'Press r to be asked again');
-	}
+	if (seen.unanswered && !/keepalive/i.test(text)) return refusedLogin(target, credentials, seen);
 	if (error?.level === 'client-authentication' || /authentication/i.test(text))
 		return refusedLogin(target, credentials, seen);
 	if (/keepalive timeout/i.test(text)) return failure('lost', `${where} does not answer any more`, AGAIN);
@@ -55,11 +53,12 @@ const refusedLogin = (target: SshTarget, credentials: Credentials, seen: Seen): 
 				: `takes none of your keys ${names.join(', ')}`;
 	const methods = seen.offered.length > 0 ? `; it wants ${seen.offered.join(' or ')}` : '';
 	const answer = seen.refused ? '; the password or answer was refused' : '';
+	const silence = seen.unanswered ? '; nobody answered what it asks' : '';
 	const notes = credentials.notes.map((note) => `; ${note}`).join('');
 	return failure(
 		'auth',
-		`${target.user}@${whereOf(target)} ${keys}${methods}${answer}${notes}`,
-		`Try it by hand: ssh -v ${target.alias} true`,
+		`${target.user}@${whereOf(target)} ${keys}${methods}${answer}${silence}${notes}`,
+		seen.unanswered ? 'Press r to be asked again' : `Try it by hand: ssh -v ${target.alias} true`,
 	);
 };
 
@@ -108,7 +107,10 @@ export const explainOpenssh = (said: string, target: SshTarget): Failure => {
 			`Only if you know why: ssh-keygen -R '${target.knownHostsName}'; then ssh ${target.alias} true`,
 		);
 	}
-	if (/Host key verification failed|No .* host key is known|REVOKED/i.test(said)) {
+	if (/REVOKED HOST KEY|marked as revoked/.test(said)) {
+		return failure('host-key', `${target.alias} shows a key that is revoked`, 'Do not connect; ask who runs the host');
+	}
+	if (/Host key verification failed|No .* host key is known/i.test(said)) {
 		return failure(
 			'host-key',
 			`The host key of ${target.alias} was not accepted: ${said.trim().split('\n')[0]?.trim()}`,

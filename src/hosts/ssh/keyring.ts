@@ -18,6 +18,7 @@ export const keyringOf = (
 	agent: string | null,
 	vault: Vault,
 	ask: AskPassphrase,
+	onSign: () => void,
 ): import('ssh2').BaseAgent => {
 	const outside = agent === null ? null : ssh2.createAgent(agent);
 
@@ -52,6 +53,7 @@ export const keyringOf = (
 			);
 		}
 
+		/** Called for a key that the server has said it takes. */
 		override sign(
 			key: ParsedKey,
 			data: Buffer,
@@ -60,6 +62,7 @@ export const keyringOf = (
 		): void {
 			const answer = typeof options === 'function' ? options : done;
 			const hash = typeof options === 'function' ? undefined : options.hash;
+			onSign();
 			const blob = key.getPublicSSH();
 			const credential = keys.find((one) => one.public === null || one.public.blob.equals(blob));
 			if (credential?.holder === 'agent' && outside) {
