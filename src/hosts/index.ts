@@ -5,7 +5,7 @@ import { type Asker, askNobody } from './asker.ts';
 import type { ExecOutcome } from './exec.ts';
 import { watchNetwork } from './network.ts';
 import { openSession, type Session } from './session.ts';
-import { createPool } from './ssh/pool.ts';
+import { createPool, type Pool } from './ssh/pool.ts';
 
 /** All hosts of a console: one session each, over shared connections. */
 export type Hosts = {
@@ -24,17 +24,37 @@ export type HostsOptions = {
 	/** File for `ssh -F`; null: the user's own configuration. */
 	readonly sshConfig: string | null;
 	readonly periodSeconds: number;
-	/** Answers what a server or a key asks; without it nothing is answered. */
-	readonly ask?: Asker;
+	/** Connections that are open already, from `connectAhead`. */
+	readonly pool?: Pool;
 };
 
+/**
+ * Connects to some of the hosts before anything is drawn, one after the other, since a person answers one question at a
+ * time; `say` is told how each went. The pool keeps what came up and what was typed.
+ */
+export const connectAhead = async (
+	names: readonly string[],
+	hosts: readonly HostSettings[],
+	sshConfig: string | null,
+	ask: Asker,
+	say: (line: string) => void,
+): Promise<Pool> => {
+	let asker = ask;
+	const pool = poolFor(hosts, sshConfig, () => asker);
+	for (const name of names) {
+		say(`${name}: connecting`);
+		const opened = await pool.open(name);
+		say(opened.ok ? `${name}: connected` : `${name}: ${opened.failure.cause}`);
+	}
+	asker = askNobody;
+	return pool;
+};
+
+const poolFor = (hosts: readonly HostSettings[], configFile: string | null, ask: () => Asker): Pool =>
+	createPool({ configFile, transports: new Map(hosts.map(({ name, transport }) => [name, transport ?? 'auto'])), ask });
+
 export const openHosts = (hosts: readonly HostSettings[], options: HostsOptions, on: HostEvents): Hosts => {
-	const { sshConfig, periodSeconds, ask = askNobody } = options;
-	const pool = createPool({
-		configFile: sshConfig,
-		transports: new Map(hosts.map(({ name, transport }) => [name, transport ?? 'auto'])),
-		ask: () => ask,
-	});
+	const { sshConfig, periodSeconds, pool = poolFor(hosts, sshConfig, () => askNobody) } = options;
 	const sessions = new Map<string, Session>(
 		hosts.map(({ name }) => [
 			name,

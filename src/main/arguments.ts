@@ -103,6 +103,11 @@ const startConsole = async (options: Shared & Looks): Promise<number> => {
 		return openIn((looks) => runDemo({ ...looks, speed: 1, notice }), options);
 	}
 	const { settings, file } = loaded.value;
+	// Begun now, so that ssh resolves the hosts while the screen is being loaded.
+	const asking = import('../hosts/ahead.ts')
+		.then(({ hostsThatAsk }) => hostsThatAsk(settings.hosts, settings.sshConfig))
+		// Whatever is wrong there, the sessions meet it again and say so.
+		.catch(() => []);
 	return openIn(
 		async (looks) => {
 			const { runConsole } = await import('./console.tsx');
@@ -111,6 +116,7 @@ const startConsole = async (options: Shared & Looks): Promise<number> => {
 				settings,
 				configFile: file,
 				stateFolder: stateFolder(),
+				asking,
 				title: `${settings.hosts.length} ${settings.hosts.length === 1 ? 'host' : 'hosts'}`,
 				prepare: async () => ({ sshConfig: settings.sshConfig, end: async () => {} }),
 			});

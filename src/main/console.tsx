@@ -5,9 +5,11 @@ import type { Keymap } from '../commands/keymap.ts';
 import type { Settings } from '../config/settings.ts';
 import type { Hosts } from '../hosts/index.ts';
 import { now } from '../hosts/now.ts';
+import type { Pool } from '../hosts/ssh/pool.ts';
 import { App } from '../screen/App.tsx';
 import { Compositor } from '../screen/frame/compositor.ts';
 import { depthOf } from '../screen/frame/style.ts';
+import { sanitize } from '../screen/frame/width.ts';
 import { PaneProvider } from '../screen/Pane.tsx';
 import { styleOf, type Theme } from '../screen/theme/theme.ts';
 import type { Event } from '../store/events.ts';
@@ -27,6 +29,8 @@ export type ConsoleOptions = {
 	/** Said on the screen at the start. */
 	readonly notice?: string;
 	readonly readOnly: boolean;
+	/** Hosts that will ask for something: they are connected to before anything is drawn. */
+	readonly asking: Promise<readonly string[]>;
 	/** Done after the first frame and before the hosts are opened, such as starting the demo pair; returns its end. */
 	readonly prepare: () => Promise<{ sshConfig: string | null; end: () => Promise<void> }>;
 };
@@ -36,10 +40,19 @@ const COALESCE = 80;
 
 const ONLY_LOOKS = 'This console only looks (--read-only)';
 
+/** As ssh: host keys, passphrases and passwords are asked for on the plain terminal, where a person expects them. */
+const askAhead = async (names: readonly string[], { hosts, sshConfig }: Settings): Promise<Pool | null> => {
+	if (names.length === 0) return null;
+	const [{ connectAhead }, { askOnTerminal }] = await Promise.all([import('./late.ts'), import('./askTerminal.ts')]);
+	const say = (line: string): void => void process.stderr.write(`${sanitize(line)}\n`);
+	return connectAhead(names, hosts, sshConfig, askOnTerminal, say);
+};
+
 /** The full-screen console. Resolves with the exit code after the terminal is restored. */
 export const runConsole = async (options: ConsoleOptions): Promise<number> => {
 	const { settings, theme, keymap } = options;
 	const { stdout } = process;
+	const pool = await askAhead(await options.asking, settings);
 	const store = createConsoleStore(
 		initialState(settings.hosts, options.title, now(), options.readOnly ? ONLY_LOOKS : null),
 	);
@@ -140,7 +153,7 @@ export const runConsole = async (options: ConsoleOptions): Promise<number> => {
 		store.dispatch(...(await kept.open()));
 		hosts = openHosts(
 			settings.hosts,
-			{ sshConfig: prepared.sshConfig, periodSeconds: settings.periodSeconds },
+			{ sshConfig: prepared.sshConfig, periodSeconds: settings.periodSeconds, ...(pool && { pool }) },
 			{
 				link: (host, link) => later({ type: 'link', host, link }),
 				observed: (observation) => {

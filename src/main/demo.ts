@@ -33,6 +33,7 @@ export const runDemo = async ({ speed, ...options }: DemoOptions): Promise<numbe
 		settings: { sshConfig: null, hosts: DEMO_HOSTS, theme: '', keymap: '', periodSeconds: 1 },
 		configFile: folder,
 		stateFolder: folder,
+		asking: Promise.resolve([]),
 		prepare: async () => {
 			const { startDemo } = await import('./late.ts');
 			const demo = await startDemo({ dir: folder, speed });

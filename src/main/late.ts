@@ -4,5 +4,5 @@
  */
 export { startDemo } from '../demo/index.ts';
 export { serveDemo } from '../demo/serve.ts';
-export { openHosts } from '../hosts/index.ts';
+export { connectAhead, openHosts } from '../hosts/index.ts';
 export { openRecords } from './records.ts';

@@ -58,7 +58,9 @@ const refusedLogin = (target: SshTarget, credentials: Credentials, seen: Seen): 
 	return failure(
 		'auth',
 		`${target.user}@${whereOf(target)} ${keys}${methods}${answer}${silence}${notes}`,
-		seen.unanswered ? 'Press r to be asked again' : `Try it by hand: ssh -v ${target.alias} true`,
+		seen.unanswered
+			? 'Start sparkdeck again to be asked on the terminal, or make a key known to your ssh agent'
+			: `Try it by hand: ssh -v ${target.alias} true`,
 	);
 };
 
