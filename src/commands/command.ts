@@ -6,6 +6,8 @@ import type { State } from '../store/state.ts';
 export type Intent =
 	| { readonly type: 'event'; readonly event: Event }
 	| { readonly type: 'execute'; readonly plan: Plan }
+	/** Answers what a session asked; null: not to be answered. Carried by nothing that is kept. */
+	| { readonly type: 'answer'; readonly question: string; readonly answers: readonly string[] | null }
 	| { readonly type: 'retry'; readonly host: string }
 	| { readonly type: 'redraw' }
 	| { readonly type: 'quit' };

@@ -37,6 +37,16 @@ export const viewingCommands: readonly Command[] = [
 		run: (state) => state.hosts.filter(isAway).map((host) => ({ type: 'retry' as const, host: host.settings.name })),
 	},
 	{
+		id: 'answer',
+		title: 'answer',
+		doc: 'Answer what a host asks: a password, a passphrase, a host key',
+		context: 'main',
+		danger: false,
+		footer: 2,
+		disabledReason: (state) => (state.questions.length > 0 ? null : 'No host asks anything'),
+		run: (state) => state.questions.slice(0, 1).flatMap(({ id }) => emit({ type: 'answering', id })),
+	},
+	{
 		id: 'help',
 		title: 'help',
 		doc: 'Show all keys, and back',

@@ -28,10 +28,13 @@ const HOST_KNOBS: Readonly<Record<string, (knob: Knob) => void>> = {
 	},
 	drop: ({ valve }) => valve.drop(),
 	deny: ({ machine }) => {
-		machine.see().faults.denied = true;
+		machine.see().faults.sudo = 'refuses';
+	},
+	'ask-password': ({ machine }) => {
+		machine.see().faults.sudo = 'asks';
 	},
 	allow: ({ machine }) => {
-		machine.see().faults.denied = false;
+		machine.see().faults.sudo = 'free';
 	},
 	'hang-gpu': ({ machine }) => {
 		machine.see().faults.gpuHung = true;

@@ -53,7 +53,7 @@ const createHost = (one: HostCast, speed: number, wallMs: number, seed: number):
 		nextJob: 4200,
 		nextSession: 40,
 		heard: new Set(),
-		faults: { denied: false, gpuHung: false, frozen: false, sticky: new Set() },
+		faults: { sudo: 'free', gpuHung: false, frozen: false, sticky: new Set() },
 	};
 	for (const resident of residents) spawn(host, { ...resident, startedAt: 4 });
 	for (const spec of one.units) host.units.set(keyOf(spec.manager, spec.name), settled(host, spec));

@@ -153,7 +153,13 @@ export type SimHost = {
 	nextJob: number;
 	nextSession: number;
 	readonly heard: Set<(change: Change) => void>;
-	readonly faults: { denied: boolean; gpuHung: boolean; frozen: boolean; readonly sticky: Set<string> };
+	readonly faults: {
+		/** Whether sudo wants a password, and whether it allows anything after it. */
+		sudo: 'free' | 'asks' | 'refuses';
+		gpuHung: boolean;
+		frozen: boolean;
+		readonly sticky: Set<string>;
+	};
 };
 
 export const keyOf = (manager: Manager, unit: string): string => `${manager}/${unit}`;

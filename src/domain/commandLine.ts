@@ -28,6 +28,23 @@ const script = (lines: readonly string[], args: readonly string[]): string => {
 
 const RUNTIME_DIR = 'export XDG_RUNTIME_DIR="${XDG_RUNTIME_DIR:-/run/user/$(id -u)}"';
 
+/** Variable of our scripts: how sudo is to be called, in words. */
+const SUDO_FLAGS = 'SPARKDECK_SUDO';
+
+/** `sudo -n`, or as `withSudoPassword` says. */
+const SUDO = `sudo \${${SUDO_FLAGS}:--n}`;
+
+/**
+ * The same command where sudo may ask for a password: it reads it from stdin (`-S`) when it has written `prompt`, and never
+ * from what an earlier command left behind (`-k`), so that a password is written only where sudo waits for it.
+ */
+export const withSudoPassword = (line: string, prompt: string): string =>
+	`exec env ${quote(`${SUDO_FLAGS}=-k -S -p ${prompt}`)} sh -c ${quote(line)}`;
+
+/** Whether a command of ours gave up because sudo wants a password (also in the words of sudo-rs). */
+export const wantsSudoPassword = (line: string, stderr: string): boolean =>
+	line.includes(SUDO_FLAGS) && /sudo: .*(a password is required|interactive authentication is required)/i.test(stderr);
+
 /** How the rights of the system manager are come by: as root; else by polkit, and where that refuses, by sudo. */
 export type Authority = 'root' | 'polkit-or-sudo' | 'own';
 
@@ -48,7 +65,7 @@ const systemctl = (verb: Verb, authority: Authority, ...units: string[]): { scri
 			return { script: [`exec systemctl ${flags} ${words}`], shown: [`systemctl ${flags} ${names}`] };
 		case 'polkit-or-sudo':
 			return {
-				script: [`systemctl --no-ask-password ${flags} ${words} && exit 0`, `exec sudo -n systemctl ${flags} ${words}`],
+				script: [`systemctl --no-ask-password ${flags} ${words} && exit 0`, `exec ${SUDO} systemctl ${flags} ${words}`],
 				shown: [`systemctl --no-ask-password ${flags} ${names}`, `sudo -n systemctl ${flags} ${names}`],
 			};
 	}

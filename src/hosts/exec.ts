@@ -11,8 +11,8 @@ const MOST = 64 * 1024;
 
 export type ExecOptions = {
 	readonly timeoutMs: number;
-	/** Sees the error output as it comes and may write to the command's stdin; without it the stdin is empty. */
-	readonly converse?: (stderr: string, write: (text: string) => void) => void;
+	/** Sees the error output as it comes and may write to the command's stdin or end it; without it the stdin is empty. */
+	readonly converse?: (stderr: string, write: (text: string) => void, end: () => void) => void;
 };
 
 /** Runs one command on its own channel. Never rejects. After the timeout it counts as sent with an unknown end. */
@@ -46,7 +46,7 @@ export const execOn = (
 			},
 			stderr: (text) => {
 				if (stderr.length < MOST) stderr += text;
-				converse?.(stderr, (answer) => channel.write(answer));
+				converse?.(stderr, channel.write, channel.end);
 			},
 			closed: end,
 		});

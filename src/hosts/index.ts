@@ -24,9 +24,13 @@ export type HostsOptions = {
 	/** File for `ssh -F`; null: the user's own configuration. */
 	readonly sshConfig: string | null;
 	readonly periodSeconds: number;
-	/** Connections that are open already, from `connectAhead`. */
-	readonly pool?: Pool;
+	/** Connections that are open already, from `connectAhead`; it asks on the terminal until `openHosts` takes it over. */
+	readonly ahead?: Ahead;
+	/** Whom to ask; left out, nobody. */
+	readonly ask?: Asker;
 };
+
+export type Ahead = { readonly pool: Pool; readonly askFromNowOn: (asker: Asker) => void };
 
 /**
  * Connects to some of the hosts before anything is drawn, one after the other, since a person answers one question at a
@@ -38,7 +42,7 @@ export const connectAhead = async (
 	sshConfig: string | null,
 	ask: Asker,
 	say: (line: string) => void,
-): Promise<Pool> => {
+): Promise<Ahead> => {
 	let asker = ask;
 	const pool = poolFor(hosts, sshConfig, () => asker);
 	for (const name of names) {
@@ -47,18 +51,25 @@ export const connectAhead = async (
 		say(opened.ok ? `${name}: connected` : `${name}: ${opened.failure.cause}`);
 	}
 	asker = askNobody;
-	return pool;
+	return {
+		pool,
+		askFromNowOn: (next) => {
+			asker = next;
+		},
+	};
 };
 
 const poolFor = (hosts: readonly HostSettings[], configFile: string | null, ask: () => Asker): Pool =>
 	createPool({ configFile, transports: new Map(hosts.map(({ name, transport }) => [name, transport ?? 'auto'])), ask });
 
 export const openHosts = (hosts: readonly HostSettings[], options: HostsOptions, on: HostEvents): Hosts => {
-	const { sshConfig, periodSeconds, pool = poolFor(hosts, sshConfig, () => askNobody) } = options;
+	const { sshConfig, periodSeconds, ahead, ask = askNobody } = options;
+	ahead?.askFromNowOn(ask);
+	const pool = ahead?.pool ?? poolFor(hosts, sshConfig, () => ask);
 	const sessions = new Map<string, Session>(
 		hosts.map(({ name }) => [
 			name,
-			openSession(name, pool, periodSeconds, { link: (link) => on.link(name, link), observed: on.observed }),
+			openSession(name, pool, ask, periodSeconds, { link: (link) => on.link(name, link), observed: on.observed }),
 		]),
 	);
 	// Who is back may be what others wait for.

@@ -2,10 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { type Failure, failure } from '../domain/failure.ts';
 import type { Link, Reach } from '../domain/host.ts';
 import type { Observation } from '../domain/observation.ts';
-import { type ExecOutcome, execOn } from './exec.ts';
+import type { Asker } from './asker.ts';
+import { type ExecOptions, type ExecOutcome, execOn } from './exec.ts';
 import { now } from './now.ts';
 import { type ProbeStream, startProbe } from './probe/stream.ts';
 import type { Opened, Pool } from './ssh/pool.ts';
+import { execWithSudo } from './sudo.ts';
 
 export type SessionEvents = {
 	readonly link: (link: Link) => void;
@@ -39,7 +41,13 @@ const NOT_BEFORE = 1500;
 /** How often (ms) it is looked again beside a session that stays silent. */
 const LOOK_AGAIN = 4000;
 
-export const openSession = (host: string, pool: Pool, periodSeconds: number, on: SessionEvents): Session => {
+export const openSession = (
+	host: string,
+	pool: Pool,
+	ask: Asker,
+	periodSeconds: number,
+	on: SessionEvents,
+): Session => {
 	let opened: Opened | null = null;
 	let probe: ProbeStream | null = null;
 	let closed = false;
@@ -48,6 +56,7 @@ export const openSession = (host: string, pool: Pool, periodSeconds: number, on:
 	let wake: (() => void) | null = null;
 	let byItself = true;
 	const watched = new Set<string>();
+	const over = new AbortController();
 
 	const link = (value: Link): void => {
 		if (!closed) on.link(value);
@@ -149,18 +158,21 @@ export const openSession = (host: string, pool: Pool, periodSeconds: number, on:
 	};
 	void run();
 
+	const execute = async (command: string, options: ExecOptions): Promise<ExecOutcome> => {
+		const notConnected = failure('lost', `${host} is not connected`, 'Nothing was sent; wait until it is up');
+		if (!opened) return { sent: false, failure: notConnected };
+		const outcome = await execOn(opened.connection.open, host, command, options);
+		if (outcome.sent || opened?.connection.sessionLimit() !== 1) return outcome;
+		// Its sshd allows one session (MaxSessions 1), which the probe has: a second connection carries commands.
+		const second = await pool.open(host, () => {}, 'commands');
+		return second.ok
+			? execOn(second.value.connection.open, host, command, options)
+			: { sent: false, failure: second.failure };
+	};
+
 	return {
-		exec: async (command, timeoutMs) => {
-			const notConnected = failure('lost', `${host} is not connected`, 'Nothing was sent; wait until it is up');
-			if (!opened) return { sent: false, failure: notConnected };
-			const outcome = await execOn(opened.connection.open, host, command, { timeoutMs });
-			if (outcome.sent || opened?.connection.sessionLimit() !== 1) return outcome;
-			// Its sshd allows one session (MaxSessions 1), which the probe has: a second connection carries commands.
-			const second = await pool.open(host, () => {}, 'commands');
-			return second.ok
-				? execOn(second.value.connection.open, host, command, { timeoutMs })
-				: { sent: false, failure: second.failure };
-		},
+		exec: (command, timeoutMs) =>
+			execWithSudo(execute, command, { host, timeoutMs, passwords: pool.vault.sudo, ask, gone: over.signal }),
 		watch: (manager, unit) => {
 			watched.add(`${manager} ${unit}`);
 			probe?.send(`watch ${manager} ${unit}`);
@@ -179,6 +191,7 @@ export const openSession = (host: string, pool: Pool, periodSeconds: number, on:
 		},
 		close: () => {
 			closed = true;
+			over.abort();
 			wake?.();
 			probe?.close();
 		},

@@ -3,9 +3,8 @@ import { render } from 'ink';
 import type { Intent } from '../commands/command.ts';
 import type { Keymap } from '../commands/keymap.ts';
 import type { Settings } from '../config/settings.ts';
-import type { Hosts } from '../hosts/index.ts';
+import type { Ahead, Hosts } from '../hosts/index.ts';
 import { now } from '../hosts/now.ts';
-import type { Pool } from '../hosts/ssh/pool.ts';
 import { App } from '../screen/App.tsx';
 import { Compositor } from '../screen/frame/compositor.ts';
 import { depthOf } from '../screen/frame/style.ts';
@@ -15,6 +14,7 @@ import { styleOf, type Theme } from '../screen/theme/theme.ts';
 import type { Event } from '../store/events.ts';
 import { initialState } from '../store/state.ts';
 import { createConsoleStore } from '../store/store.ts';
+import { createQuestions } from './questions.ts';
 import type { Records } from './records.ts';
 import { guardTerminal } from './terminal.ts';
 
@@ -41,7 +41,7 @@ const COALESCE = 80;
 const ONLY_LOOKS = 'This console only looks (--read-only)';
 
 /** As ssh: host keys, passphrases and passwords are asked for on the plain terminal, where a person expects them. */
-const askAhead = async (names: readonly string[], { hosts, sshConfig }: Settings): Promise<Pool | null> => {
+const askAhead = async (names: readonly string[], { hosts, sshConfig }: Settings): Promise<Ahead | null> => {
 	if (names.length === 0) return null;
 	const [{ connectAhead }, { askOnTerminal }] = await Promise.all([import('./late.ts'), import('./askTerminal.ts')]);
 	const say = (line: string): void => void process.stderr.write(`${sanitize(line)}\n`);
@@ -52,7 +52,7 @@ const askAhead = async (names: readonly string[], { hosts, sshConfig }: Settings
 export const runConsole = async (options: ConsoleOptions): Promise<number> => {
 	const { settings, theme, keymap } = options;
 	const { stdout } = process;
-	const pool = await askAhead(await options.asking, settings);
+	const ahead = await askAhead(await options.asking, settings);
 	const store = createConsoleStore(
 		initialState(settings.hosts, options.title, now(), options.readOnly ? ONLY_LOOKS : null),
 	);
@@ -66,6 +66,7 @@ export const runConsole = async (options: ConsoleOptions): Promise<number> => {
 		},
 	});
 
+	const questions = createQuestions((event) => store.dispatch(event));
 	let queued: Event[] = [];
 	let timer: NodeJS.Timeout | null = null;
 	const flush = (): void => {
@@ -94,6 +95,9 @@ export const runConsole = async (options: ConsoleOptions): Promise<number> => {
 			case 'execute':
 				// Before the journal is open no host has been seen, so that there is nothing yet to make a plan for.
 				void records?.run(intent.plan);
+				return;
+			case 'answer':
+				questions.answer(intent.question, intent.answers);
 				return;
 			case 'retry':
 				hosts?.retry(intent.host);
@@ -153,7 +157,12 @@ export const runConsole = async (options: ConsoleOptions): Promise<number> => {
 		store.dispatch(...(await kept.open()));
 		hosts = openHosts(
 			settings.hosts,
-			{ sshConfig: prepared.sshConfig, periodSeconds: settings.periodSeconds, ...(pool && { pool }) },
+			{
+				sshConfig: prepared.sshConfig,
+				periodSeconds: settings.periodSeconds,
+				ask: questions.ask,
+				...(ahead && { ahead }),
+			},
 			{
 				link: (host, link) => later({ type: 'link', host, link }),
 				observed: (observation) => {

@@ -55,7 +55,7 @@ export const step = (operation: Operation, event: OperationEvent): Stepped => {
 };
 
 const DENIED =
-	/interactive authentication required|a password is required|a terminal is required|not allowed|not permitted|access denied|permission denied|not in the sudoers/i;
+	/interactive authentication (is )?required|a password is required|a terminal is required|must have a tty|not allowed|may not run|not permitted|access denied|permission denied|not in the sudoers|i'm afraid i can't do that/i;
 
 const answered = (operation: Operation, event: Extract<OperationEvent, { type: 'answered' }>): Stepped => {
 	const { plan } = operation;

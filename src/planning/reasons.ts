@@ -78,7 +78,7 @@ const rights = (service: Service, uid: number): string => {
 	if (service.manager === 'user') return 'Your own user’s manager: no sudo is needed.';
 	if (uid === 0) return 'You are root there.';
 	if (service.manager === 'system')
-		return 'The stop asks polkit first, then sudo -n; if both refuse, nothing is touched.';
+		return 'The stop asks polkit first, then sudo, which may want your password; if both refuse, nothing is touched.';
 	if (service.manager === 'container') return 'Needs access to the container engine, which this user has.';
 	return 'Works if the process is yours.';
 };
@@ -100,15 +100,34 @@ export const span = (seconds: number): string => {
 	return next && rest > 0 && at < 3 ? `${head} ${rest} ${next[1]}` : head;
 };
 
-/** What to do where a host refuses: the line for sudoers, and polkit as the alternative. */
+/**
+ * What to do where a host refuses to act. Both polkit and sudo have said why; the words are sudo's and sudo-rs's own
+ * (plugins/sudoers/logging.c and check.c of sudo; sudo-rs src/common/error.rs).
+ */
 export const deniedFailure = (plan: Plan, user: string, stderr: string): ReturnType<typeof failure> => {
 	const command = plan.command.shown.at(-1) ?? '';
-	const rule = command.replace(/^sudo -n systemctl/, '/usr/bin/systemctl');
-	const hint =
-		plan.target.kind === 'unit' && plan.target.manager === 'system'
-			? `Allow it with this line in /etc/sudoers.d on ${plan.host}: ${user || 'USER'} ALL=(root) NOPASSWD: ${rule} – or a polkit rule for org.freedesktop.systemd1.manage-units – or run it by hand: ${command.replace('sudo -n', 'sudo')}`
-			: `Run it by hand as a user who may: ${command}`;
-	return failure('denied', `${plan.host} refused: ${lastLine(stderr)}`, hint);
+	const byHand = command.replace('sudo -n', 'sudo');
+	const refused = (why: string, hint: string): ReturnType<typeof failure> =>
+		failure('denied', `${plan.host} refused: ${why}`, hint);
+	if (plan.target.kind !== 'unit' || plan.target.manager !== 'system')
+		return refused(lastLine(stderr), `Run it by hand as a user who may: ${command}`);
+	const who = user || 'USER';
+	const rule = `${who} ALL=(root) NOPASSWD: ${command.replace(/^sudo -n systemctl/, '/usr/bin/systemctl')}`;
+	const allow = `Allow it with this line in /etc/sudoers.d on ${plan.host}: ${rule} – or a polkit rule for org.freedesktop.systemd1.manage-units – or run it by hand: ${byHand}`;
+	if (/must have a tty/i.test(stderr))
+		return refused(
+			'its sudoers demands a terminal (requiretty)',
+			`Take that away for you with this line in /etc/sudoers.d: Defaults:${who} !requiretty – or run it by hand: ${byHand}`,
+		);
+	if (/not in the sudoers|not allowed to (execute|run)|may not run sudo|i'm afraid i can't do that/i.test(stderr))
+		return refused(`${who} may not do this with sudo, and polkit does not allow it either`, allow);
+	const module = /required by a prompt of PAM: (.*)/.exec(stderr)?.[1];
+	if (module) return refused(`sudo asks “${module}”, which only a terminal can answer`, allow);
+	if (/a password is required|interactive authentication is required/i.test(stderr))
+		return refused('sudo wants a password, and none that is right was given', `Try again and answer it. ${allow}`);
+	if (/sudo: (command )?not found|sudo: No such file/i.test(stderr))
+		return refused('polkit does not allow it, and there is no sudo', `Log in as a user who may; by hand: ${byHand}`);
+	return refused(lastLine(stderr), allow);
 };
 
 const lastLine = (text: string): string => text.trim().split('\n').at(-1) || 'no reason given';

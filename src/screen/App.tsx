@@ -1,10 +1,12 @@
 import { useInput, usePaste, useWindowSize } from 'ink';
-import { type ReactNode, useEffect, useLayoutEffect, useMemo, useRef } from 'react';
+import { type ReactNode, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { useStore } from 'zustand';
+import { startTyping, type Typing, typeChord, typePaste } from '../commands/answering.ts';
 import { type Chord, chordOf } from '../commands/chord.ts';
 import type { Intent } from '../commands/command.ts';
 import { footerCommands, invoke } from '../commands/index.ts';
 import { type Keymap, keysFor, step } from '../commands/keymap.ts';
+import type { Question } from '../domain/question.ts';
 import { dialogView } from '../store/select/dialog.ts';
 import { hostViews } from '../store/select/host.ts';
 import { clockText } from '../store/select/names.ts';
@@ -19,6 +21,7 @@ import { Pane } from './Pane.tsx';
 import { type FooterKey, footer, header, tooSmall } from './panes/chrome.ts';
 import { dialogPane } from './panes/dialog.ts';
 import { columnsOfOwners, hostPanel, hostSummary } from './panes/hostPanel.ts';
+import { questionPane } from './panes/question.ts';
 import { reading } from './panes/reading.ts';
 import { servicesPane } from './panes/services.ts';
 import { progressLine, textPane, whyLines, whyPane } from './panes/text.ts';
@@ -45,9 +48,34 @@ export function App({ store, keymap, onIntent, onResize }: AppProps): ReactNode 
 	// What stood on the screen when the last key came: only that can be confirmed, and only where it could be read in full.
 	const drawn = useRef<{ dialog: unknown; complete: boolean }>({ dialog: null, complete: true });
 
+	// Answers are kept here only, never in the store.
+	const [typing, setTyping] = useState<Typing | null>(null);
+	const typed = useRef<Typing | null>(null);
+	const keep = (next: Typing | null): void => {
+		typed.current = next;
+		setTyping(next);
+	};
+	const typeInto = (question: Question, chord: Chord): void => {
+		const current = typed.current?.question === question.id ? typed.current : startTyping(question.id);
+		const after = typeChord(current, chord, question.prompts.length);
+		keep(after.kind === 'typing' ? after.typing : null);
+		if (after.kind === 'typing') return;
+		const answers = after.kind === 'answered' ? after.answers : null;
+		onIntent({ type: 'event', event: { type: 'answeringClosed' } });
+		onIntent({ type: 'answer', question: question.id, answers });
+	};
+
 	useInput((input, key) => {
 		for (const chord of chordOf(input, key)) {
 			const now = store.get();
+			if (now.ui.answering) {
+				if (chord === 'ctrl+l') onIntent({ type: 'redraw' });
+				// Where the question can't be read in full, it can only be left.
+				else if (drawn.current.complete || chord === 'esc') typeInto(now.ui.answering, chord);
+				// What comes in one piece after the end of an answer was meant for it, not for the deck.
+				if (store.get().ui.answering === null) break;
+				continue;
+			}
 			const found = step(now.ui.dialog ? keymap.dialog : keymap.main, pending.current, chord);
 			pending.current = found.kind === 'pending' ? found.pending : [];
 			if (found.kind !== 'command') continue;
@@ -57,16 +85,26 @@ export function App({ store, keymap, onIntent, onResize }: AppProps): ReactNode 
 			if (found.command === 'confirm.accept' && asked !== shownDialog) continue;
 			for (const intent of invoke(found.command, now)) onIntent(intent);
 			// Keys that came in one piece with the one that opened a dialog were not meant for it: nobody has read it yet.
-			if (store.get().ui.dialog !== null && asked === null) break;
+			if ((store.get().ui.dialog !== null && asked === null) || store.get().ui.answering) break;
 		}
 	});
-	// A paste is text, and there is no field for text: it must not press keys.
-	usePaste(() => {});
+	// A paste is text: it goes into a field that is open, and never presses keys.
+	usePaste((pasted) => {
+		const { answering } = store.get().ui;
+		if (!answering) return;
+		keep(typePaste(typed.current?.question === answering.id ? typed.current : startTyping(answering.id), pasted));
+	});
 
 	const dialog = useMemo(() => {
+		const { answering } = state.ui;
+		if (answering) {
+			const current = typing?.question === answering.id ? typing : startTyping(answering.id);
+			const waiting = state.questions.some(({ id }) => id === answering.id);
+			return questionPane(answering, current, waiting, columns, rows);
+		}
 		const view = dialogView(state);
 		return view && dialogPane(view, columns, rows);
-	}, [state, columns, rows]);
+	}, [state, typing, columns, rows]);
 	const complete = !small && dialog?.complete !== false;
 	useEffect(() => {
 		drawn.current = { dialog: state.ui.dialog, complete };
@@ -155,20 +193,31 @@ function Chrome(part: Part & { readonly keymap: Keymap }): ReactNode {
 	const { state, keymap, columns } = part;
 	const places = placesFor(part);
 	const table = state.ui.dialog ? keymap.dialog : keymap.main;
-	const keys: FooterKey[] = state.ui.dialog
-		? [
-				{ keys: shown(table, 'confirm.next'), title: 'other button' },
-				{ keys: shown(table, 'confirm.accept'), title: 'press it' },
-				{ keys: shown(table, 'back'), title: 'cancel' },
-			]
-		: footerCommands(state)
-				.map((command) => ({ keys: shown(table, command.id), title: command.title }))
-				.filter((one) => one.keys !== '');
+	// What a question takes stands in it.
+	const keys: FooterKey[] = state.ui.answering
+		? []
+		: state.ui.dialog
+			? [
+					{ keys: shown(table, 'confirm.next'), title: 'other button' },
+					{ keys: shown(table, 'confirm.accept'), title: 'press it' },
+					{ keys: shown(table, 'back'), title: 'cancel' },
+				]
+			: footerCommands(state)
+					.map((command) => ({ keys: shown(table, command.id), title: command.title }))
+					.filter((one) => one.keys !== '');
 	const { notice } = state.ui;
 	const fresh = notice && state.now - notice.at < NOTICE ? notice : null;
 	const operations = state.operations.slice(-places.progress.height);
 	const progress = operations.map((operation) => progressLine(progressView(operation, state.now), columns));
-	if (fresh) {
+	const [question] = state.questions;
+	if (question && !state.ui.answering) {
+		const key = shown(keymap.main, 'answer');
+		progress.splice(
+			-1,
+			1,
+			line(text(' ? ', 'mark.warn'), text(`${question.title}: ${asks(question)}. ${key} answers`, 'text')),
+		);
+	} else if (fresh) {
 		const hint = fresh.failure?.hint ? `. ${fresh.failure.hint}` : '';
 		progress.splice(-1, 1, line(text(' ! ', 'mark.warn'), text(`${fresh.text}${hint}`, 'text')));
 	}
@@ -184,6 +233,9 @@ function Chrome(part: Part & { readonly keymap: Keymap }): ReactNode {
 		</>
 	);
 }
+
+/** What is asked for, in few words; the prompts may be the server's own. */
+const asks = (question: Question): string => question.prompts.map((prompt) => prompt.text).join(', ');
 
 /** The first key of a command; several would crowd the footer. */
 const shown = (table: Keymap['main'], command: string): string => keysFor(table, command)[0] ?? '';

@@ -31,6 +31,16 @@ export const reduce = (state: State, event: Event): State => {
 		case 'readOnly':
 			// What the person asked for comes first: the other reason would change nothing.
 			return { ...state, readOnly: state.readOnly ?? event.reason };
+		case 'asked':
+			return { ...state, questions: [...state.questions, event.question] };
+		case 'unasked':
+			return { ...state, questions: state.questions.filter((question) => question.id !== event.id) };
+		case 'answering': {
+			const question = state.questions.find((one) => one.id === event.id);
+			return question && !state.ui.dialog ? ui(state, { answering: question, notice: null }) : state;
+		}
+		case 'answeringClosed':
+			return ui(state, { answering: null });
 		case 'select':
 			return ui(state, {
 				selected: event.service,

@@ -2,6 +2,7 @@ import type { Failure } from '../domain/failure.ts';
 import type { HostSettings, Link } from '../domain/host.ts';
 import type { Observation } from '../domain/observation.ts';
 import type { Plan } from '../domain/plan.ts';
+import type { Question } from '../domain/question.ts';
 import type { Service } from '../domain/service.ts';
 import type { Statement } from '../domain/statement.ts';
 import type { Operation } from '../operations/operation.ts';
@@ -18,6 +19,8 @@ export type State = {
 	readonly readOnly: string | null;
 	readonly hosts: readonly HostState[];
 	readonly operations: readonly Operation[];
+	/** What the sessions wait for, the oldest first. */
+	readonly questions: readonly Question[];
 	readonly ui: UiState;
 };
 
@@ -48,6 +51,8 @@ export type UiState = {
 	/** First line shown of the view that can be longer than the screen. */
 	readonly scroll: number;
 	readonly dialog: Dialog | null;
+	/** The question that is open for an answer, also when nobody waits for it any more: it closes by the person's key only. */
+	readonly answering: Question | null;
 	readonly notice: Notice | null;
 };
 
@@ -87,5 +92,6 @@ export const initialState = (
 		history: { gpu: [], cpu: [] },
 	})),
 	operations: [],
-	ui: { selected: null, chosen: false, view: 'deck', scroll: 0, dialog: null, notice: null },
+	questions: [],
+	ui: { selected: null, chosen: false, view: 'deck', scroll: 0, dialog: null, answering: null, notice: null },
 });

@@ -14,7 +14,7 @@ const shipped = Object.fromEntries(
 );
 const commands = [
 	...['cursor.down', 'cursor.up', 'cursor.top', 'cursor.bottom', 'cursor.pageDown', 'cursor.pageUp'],
-	...['evict', 'undo', 'details', 'source', 'help'],
+	...['evict', 'undo', 'details', 'answer', 'source', 'help'],
 	...['confirm.next', 'confirm.previous', 'confirm.accept', 'back', 'retry', 'quit', 'redraw'],
 ];
 

@@ -93,6 +93,10 @@ describe('the story', () => {
 		await bothUp(tui, cast);
 		await select(tui, 'vllm-reranker');
 		await confirm(tui, 'e', 'Evict vllm-reranker.service');
+		await tui.until('? sudo on spark-1a32: Your password there. a answers');
+		tui.press('a');
+		await tui.until('sudo wants your password');
+		tui.press(...'demo', KEYS.enter);
 		await tui.until('! refused');
 		expect(tui.screen()).toMatch(/vllm-reranker\s+running/);
 		tui.press(KEYS.enter);
@@ -100,6 +104,29 @@ describe('the story', () => {
 		const said = tui.screen().replace(/[│\s]+/g, ' ');
 		expect(said).toContain('NOPASSWD: /usr/bin/systemctl stop --no-block -- vllm-reranker.service');
 	});
+
+	test('a question of sudo: wrong, then right, and what is typed after its end is for nobody', async () => {
+		const { config, control } = await serve(3);
+		await control('ask-password spark-1a32');
+		const tui = start(['--config', config]);
+		await bothUp(tui, cast);
+		await select(tui, 'vllm-reranker');
+		await confirm(tui, 'e', 'Evict vllm-reranker.service');
+		await tui.until('? sudo on spark-1a32');
+		tui.press('a');
+		await tui.until('sudo wants your password');
+		tui.press(...'no');
+		await tui.until('Your password there: ••');
+		tui.press(KEYS.enter);
+		await tui.until('? sudo on spark-1a32');
+		tui.press('a');
+		await tui.until('That was refused.');
+		tui.press('\x1b[200~demo\r\x1b[201~');
+		await tui.until('Your password there: ••••');
+		tui.press(`${KEYS.enter}q`);
+		await tui.until('✓ verified', 60_000);
+		expect(tui.raw()).not.toMatch(/\bdemo\b(?! pair)/);
+	}, 90_000);
 
 	test('memory that does not come back is unverified, and says who holds it', async () => {
 		const { config, control } = await serve(3);

@@ -12,6 +12,7 @@ import {
 	stopContainer,
 	stopUnit,
 	terminateProcess,
+	withSudoPassword,
 } from '../../src/domain/commandLine.ts';
 import { answer, machines, until } from './support.ts';
 
@@ -91,7 +92,7 @@ describe('the shell', () => {
 describe('every command line that acts', () => {
 	test('is here: one that is added has to be tried too', () => {
 		const tried = ['startContainer', 'startUnit', 'stopContainer', 'stopUnit', 'terminateProcess'];
-		const others = ['GUARD_FAILED', 'authorityFor', 'quote'];
+		const others = ['GUARD_FAILED', 'authorityFor', 'quote', 'wantsSudoPassword', 'withSudoPassword'];
 		expect(Object.keys(commandLines).sort()).toEqual([...others, ...tried].sort());
 	});
 	const unit = (manager: string, name: string): Unit => unitOf(head.see(), manager, name)!;
@@ -137,12 +138,32 @@ describe('every command line that acts', () => {
 		expect([target.mainPid, target.job]).toEqual([mainPid, null]);
 	});
 	test('without rights sudo says so, and nothing is touched', async () => {
-		head.see().faults.denied = true;
+		head.see().faults.sudo = 'refuses';
 		const target = unit('system', 'vllm-proxy');
 		const outcome = await runs(stopUnit('system', 1000, target.spec.name, target.invocation).line);
-		head.see().faults.denied = false;
+		head.see().faults.sudo = 'free';
 		expect(outcome).toMatchObject({ code: 1, err: expect.stringMatching(/sudo: a password is required\n$/) });
 		expect([target.active, target.job]).toEqual(['active', null]);
+	});
+	test('sudo takes its password from stdin after its prompt, up to three times', async () => {
+		head.see().faults.sudo = 'asks';
+		const target = unit('system', 'vllm-proxy');
+		const line = withSudoPassword(stopUnit('system', 1000, target.spec.name, target.invocation).line, 'P>');
+		const refused = await runOnce(head, line, 'no\nno\nno\n');
+		expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('3 incorrect password attempts') });
+		expect(refused.err.split('P>')).toHaveLength(4);
+		expect(await runOnce(head, line)).toMatchObject({ err: expect.stringContaining('no password was provided') });
+		head.see().faults.sudo = 'refuses';
+		expect((await runOnce(head, line, 'demo\n')).err).toContain('is not allowed to execute');
+		expect(target.active).toBe('active');
+		head.see().faults.sudo = 'asks';
+		expect((await runOnce(head, line, 'demo\n')).code).toBe(0);
+		head.see().faults.sudo = 'free';
+		await until(
+			() => target.active,
+			(active) => active === 'inactive',
+		);
+		await answer(head, 'sudo -n systemctl start vllm-proxy');
 	});
 	test('several units are started by one line', async () => {
 		const both = ['vllm-proxy', 'vllm-reranker'].map((name) => unit('system', name));

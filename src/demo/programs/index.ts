@@ -3,7 +3,8 @@ import { docker } from './docker.ts';
 import { date, free, hostname, id, loginctl, ps, uname, uptime } from './hostTools.ts';
 import { journalctl } from './journalctl.ts';
 import { nvidiaSmi } from './nvidiaSmi.ts';
-import { echo, env, kill, printf, sleep, sudo, test } from './shellTools.ts';
+import { echo, env, kill, printf, sleep, test } from './shellTools.ts';
+import { sudo } from './sudo.ts';
 import { systemctl } from './systemctl.ts';
 import { cat, cut, grep, head, sed, tail, wc } from './text.ts';
 

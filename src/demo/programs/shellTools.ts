@@ -111,60 +111,6 @@ export const env: Program = (call) => {
 	return call.run(command, args, { env: changed });
 };
 
-/** What may be done as root, as a sudoers line would say: systemctl start, stop, restart. */
-const allowed = (words: readonly string[]): boolean => {
-	const [command = '', ...args] = words;
-	const verb = args.find((arg) => !arg.startsWith('-'));
-	return (
-		/^(\/usr\/bin\/)?systemctl$/.test(command) &&
-		!args.includes('--user') &&
-		['start', 'stop', 'restart'].includes(verb ?? '')
-	);
-};
-
-export const sudo: Program = (call) => {
-	let list = false;
-	let at = 0;
-	for (; at < call.args.length; at += 1) {
-		const word = call.args[at]!;
-		if (word === '--') {
-			at += 1;
-			break;
-		}
-		if (word === '-l' || word === '--list') list = true;
-		else if (word.startsWith('-') && word !== '-n' && word !== '--non-interactive') {
-			call.err(
-				`sudo: ${word.startsWith('--') ? `unrecognized option '${word}'` : `invalid option -- '${word[1]}'`}\nusage: sudo -h | -K | -k | -V\n`,
-			);
-			return 1;
-		} else if (!word.startsWith('-')) break;
-	}
-	const words = call.args.slice(at);
-	if (words.length === 0 && !list) {
-		call.err('usage: sudo -h | -K | -k | -V\nusage: sudo -v [-ABkNnS] [-g group] [-h host] [-p prompt] [-u user]\n');
-		return 1;
-	}
-	if (call.machine.see().faults.denied || (!list && !allowed(words))) {
-		call.err('sudo: a password is required\n');
-		return 1;
-	}
-	if (list) {
-		if (words.length > 0 && !allowed(words)) return 1;
-		const rules =
-			'    (root) NOPASSWD: /usr/bin/systemctl start *, /usr/bin/systemctl stop *, /usr/bin/systemctl restart *\n';
-		call.out(
-			words.length > 0
-				? `${['/usr/bin/systemctl', ...words.slice(1)].join(' ')}\n`
-				: `User ${OPERATOR.name} may run the following commands on ${call.machine.name}:\n${rules}`,
-		);
-		return 0;
-	}
-	return call.run(words[0]!, words.slice(1), {
-		root: true,
-		env: new Map([...call.env].filter(([name]) => !name.startsWith('XDG_'))),
-	});
-};
-
 export const sleep: Program = async (call) => {
 	const found = /^(\d+(?:\.\d+)?)(s|m|h)?$/.exec(call.args[0] ?? '');
 	if (!found || call.args.length !== 1) {

@@ -46,7 +46,8 @@ export function measure(text: string): Measured {
 	if (NARROW.test(text)) return { text, width: text.length, clusters: undefined };
 	const known = memo.get(text);
 	if (known) return known;
-	const safe = NEEDS_CARE.test(text) ? makeSafe(text) : text;
+	// Some characters are two in the normal form (U+1D15E): what is cut from them must measure as it did inside.
+	const safe = NEEDS_CARE.test(text) || text.normalize('NFC') !== text ? makeSafe(text) : text;
 	const measured = NARROW.test(safe) ? { text: safe, width: safe.length, clusters: undefined } : segment(safe);
 	if (text.length <= MEMO_LENGTH) {
 		// Emptied at once instead of ageing entries: a miss costs microseconds, and this happens every few minutes at most.

@@ -109,3 +109,11 @@ test('graphemes add up to the text and its width', () => {
 		}),
 	);
 });
+
+test('what was measured measures the same when it is a part of more', () => {
+	// U+1D1BB is two characters in the normal form, and stays so next to what needs no care.
+	for (const text of ['\u{1d1bb}', '\u{1d15e}', '\u{2f99c}']) {
+		expect(columnsOf(`${text} `)).toBe(columnsOf(text) + 1);
+		expect(sanitize(`${text} `)).toBe(`${sanitize(text)} `);
+	}
+});
