@@ -11,7 +11,10 @@ export type Question = {
 	readonly prompts: readonly Prompt[];
 };
 
-/** `host-key` is answered with `yes`; everything else is a secret or may be one. */
-export type QuestionAbout = 'passphrase' | 'password' | 'challenge' | 'host-key' | 'sudo';
+/**
+ * `host-key` is answered with `yes`; `touch` at the hardware key itself: it has no prompts, and is over when ssh says so;
+ * everything else is a secret or may be one.
+ */
+export type QuestionAbout = 'touch' | 'passphrase' | 'password' | 'challenge' | 'host-key' | 'sudo';
 
 export type Prompt = { readonly text: string; readonly echo: boolean };

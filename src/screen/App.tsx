@@ -235,7 +235,8 @@ function Chrome(part: Part & { readonly keymap: Keymap }): ReactNode {
 }
 
 /** What is asked for, in few words; the prompts may be the server's own. */
-const asks = (question: Question): string => question.prompts.map((prompt) => prompt.text).join(', ');
+const asks = ({ prompts, text: said }: Question): string =>
+	prompts.length > 0 ? prompts.map((prompt) => prompt.text).join(', ') : said.join(' ');
 
 /** The first key of a command; several would crowd the footer. */
 const shown = (table: Keymap['main'], command: string): string => keysFor(table, command)[0] ?? '';

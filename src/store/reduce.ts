@@ -33,8 +33,12 @@ export const reduce = (state: State, event: Event): State => {
 			return { ...state, readOnly: state.readOnly ?? event.reason };
 		case 'asked':
 			return { ...state, questions: [...state.questions, event.question] };
-		case 'unasked':
-			return { ...state, questions: state.questions.filter((question) => question.id !== event.id) };
+		case 'unasked': {
+			const left = { ...state, questions: state.questions.filter((question) => question.id !== event.id) };
+			// One that has nothing to type closes by itself: no key is on its way to it.
+			const { answering } = state.ui;
+			return answering?.id === event.id && answering.prompts.length === 0 ? ui(left, { answering: null }) : left;
+		}
 		case 'answering': {
 			const question = state.questions.find((one) => one.id === event.id);
 			return question && !state.ui.dialog ? ui(state, { answering: question, notice: null }) : state;

@@ -75,21 +75,21 @@ const rows: readonly Row[] = [
 	{
 		name: 'encrypted key',
 		config: () => [key('id_ed25519_enc')],
-		by: ['ssh2'],
+		by: BOTH,
 		answers: { passphrase: ['lab-passphrase'] },
 		asked: ['passphrase'],
 	},
 	{
 		name: 'encrypted key, wrong passphrase first',
 		config: () => [key('id_ed25519_enc')],
-		by: ['ssh2'],
+		by: BOTH,
 		answers: { passphrase: ['wrong', 'lab-passphrase'] },
 		asked: ['passphrase', 'passphrase'],
 	},
 	{
 		name: 'encrypted key, nobody answers',
 		config: () => [key('id_ed25519_enc')],
-		by: ['ssh2'],
+		by: BOTH,
 		fails: { kind: 'auth', cause: /nobody answered what it asks/ },
 	},
 	{
@@ -101,14 +101,14 @@ const rows: readonly Row[] = [
 	{
 		name: 'keyboard-interactive',
 		config: () => ['User maint', 'PreferredAuthentications keyboard-interactive'],
-		by: ['ssh2'],
+		by: BOTH,
 		answers: { password: ['lab-maint'] },
 		asked: ['password'],
 	},
 	{
 		name: 'keyboard-interactive, refused three times',
 		config: () => ['User maint', 'PreferredAuthentications keyboard-interactive', 'NumberOfPasswordPrompts 2'],
-		by: ['ssh2'],
+		by: BOTH,
 		answers: { password: ['a', 'b', 'c'] },
 		asked: ['password', 'password'],
 		fails: { kind: 'auth', cause: /refused/ },
@@ -124,14 +124,14 @@ const rows: readonly Row[] = [
 	{
 		name: 'second factor: key, then keyboard-interactive',
 		config: () => ['User warden'],
-		by: ['ssh2'],
+		by: BOTH,
 		answers: { password: ['lab-warden'] },
 		asked: ['password'],
 	},
 	{
 		name: 'password',
 		config: () => ['User viewer'],
-		by: ['ssh2'],
+		by: BOTH,
 		answers: { password: ['lab-viewer'] },
 		asked: ['password'],
 	},
@@ -216,7 +216,7 @@ const rows: readonly Row[] = [
 	{
 		name: 'unknown, asked and refused',
 		config: () => ['StrictHostKeyChecking ask', known('no', '')],
-		by: ['ssh2'],
+		by: BOTH,
 		answers: { 'host-key': ['no'] },
 		asked: ['host-key'],
 		fails: { kind: 'host-key', cause: /is not known/ },

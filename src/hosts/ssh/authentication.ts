@@ -5,6 +5,9 @@ import type { Credentials } from './credentials.ts';
 import { keyringOf } from './keyring.ts';
 import type { Ssh2, Vault } from './vault.ts';
 
+/** sshd gives up a login after 120 s (LoginGraceTime of sshd_config(5)); a question must be answered before (ms). */
+export const ANSWER_WITHIN = 100_000;
+
 /** Asks the person on behalf of a target; null: nobody answers. */
 export type AskFor = (question: Omit<Question, 'id' | 'host'>) => Promise<readonly string[] | null>;
 

@@ -4,6 +4,7 @@ import type { Credentials } from './credentials.ts';
 
 /** Advice for a machine whose kernel answers and whose programs do not. */
 export const WEDGED = 'The mark of a Spark out of memory: it may come back by itself; else power-cycle it';
+const START_AGAIN = 'Start sparkdeck again to be asked on the terminal, or make a key known to your ssh agent';
 const AGAIN = 'It is tried again by itself';
 
 export const whereOf = (target: SshTarget): string => `${target.alias} (${target.hostname}:${target.port})`;
@@ -52,17 +53,16 @@ const refusedLogin = (target: SshTarget, credentials: Credentials, seen: Seen): 
 				? `does not take your key ${names[0]}`
 				: `takes none of your keys ${names.join(', ')}`;
 	const methods = seen.offered.length > 0 ? `; it wants ${seen.offered.join(' or ')}` : '';
-	const answer = seen.refused ? '; the password or answer was refused' : '';
-	const silence = seen.unanswered ? '; nobody answered what it asks' : '';
 	const notes = credentials.notes.map((note) => `; ${note}`).join('');
 	return failure(
 		'auth',
-		`${target.user}@${whereOf(target)} ${keys}${methods}${answer}${silence}${notes}`,
-		seen.unanswered
-			? 'Start sparkdeck again to be asked on the terminal, or make a key known to your ssh agent'
-			: `Try it by hand: ssh -v ${target.alias} true`,
+		`${target.user}@${whereOf(target)} ${keys}${methods}${askedOf(seen)}${notes}`,
+		seen.unanswered ? START_AGAIN : `Try it by hand: ssh -v ${target.alias} true`,
 	);
 };
+
+const askedOf = ({ refused, unanswered }: Pick<Seen, 'unanswered' | 'refused'>): string =>
+	(refused ? '; the password or answer was refused' : '') + (unanswered ? '; nobody answered what it asks' : '');
 
 /** What the network said of a socket. */
 export const explainSocket = (error: (Error & { code?: string }) | null, target: SshTarget): Failure => {
@@ -95,8 +95,16 @@ export const explainSocket = (error: (Error & { code?: string }) | null, target:
 	return failure('unreachable', `${where}: ${error.message}`, AGAIN);
 };
 
+/** A login by the system's ssh that ended at a question. */
+export const refusedAnswer = (target: SshTarget, seen: Pick<Seen, 'unanswered' | 'refused'>): Failure =>
+	failure('auth', `${target.user}@${whereOf(target)} wants an answer${askedOf(seen)}`, START_AGAIN);
+
 /** What the system's ssh printed (LC_ALL=C), as a failure that a person can act on. */
-export const explainOpenssh = (said: string, target: SshTarget): Failure => {
+export const explainOpenssh = (
+	said: string,
+	target: SshTarget,
+	seen: Pick<Seen, 'unanswered' | 'refused'> = { unanswered: false, refused: false },
+): Failure => {
 	const where = whereOf(target);
 	const hand = `Try it by hand: ssh -v ${target.alias} true`;
 	const line = said.trim().split('\n').at(-1)?.trim() ?? '';
@@ -122,8 +130,8 @@ export const explainOpenssh = (said: string, target: SshTarget): Failure => {
 	if (/Permission denied|Too many authentication failures/.test(said)) {
 		return failure(
 			'auth',
-			`${target.user}@${where}: ${/.*(Permission denied|Too many authentication failures).*/.exec(said)?.[0].trim()}`,
-			hand,
+			`${target.user}@${where}: ${/.*(Permission denied|Too many authentication failures).*/.exec(said)?.[0].trim()}${askedOf(seen)}`,
+			seen.unanswered ? START_AGAIN : hand,
 		);
 	}
 	if (/Connection refused/.test(said))

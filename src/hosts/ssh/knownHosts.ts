@@ -100,7 +100,7 @@ export const judgeHostKey = (
 	}
 	const plain = known.filter((key) => key.marker === null);
 	if (plain.some(same)) return { kind: 'known' };
-	const ssh = `ssh ${configFile ? `-F ${configFile} ` : ''}-o StrictHostKeyChecking=ask ${target.alias} true`;
+	const ssh = acceptByHand(target, configFile);
 	const changed = plain.find((key) => key.type === type);
 	if (changed) {
 		const expected = fingerprint(Buffer.from(changed.blob, 'base64'));
@@ -109,11 +109,7 @@ export const judgeHostKey = (
 			`Only if you know why: ssh-keygen -R '${target.knownHostsName}' -f ${changed.file}; then ${ssh}`,
 		);
 	}
-	const unknown = failure(
-		'host-key',
-		`The host key of ${target.alias} is not known: ${shown}`,
-		`Compare the fingerprint, then: ${ssh}`,
-	);
+	const unknown = unknownKey(target, configFile, shown);
 	if (target.strict === 'yes') return { kind: 'refused', failure: unknown };
 	const others = plain.map((key) => `Known for it, but not shown: ${key.type} (${placeOf(key)})`);
 	return {
@@ -127,6 +123,17 @@ export const judgeHostKey = (
 		],
 	};
 };
+
+const acceptByHand = (target: SshTarget, configFile: string | null): string =>
+	`ssh ${configFile ? `-F ${configFile} ` : ''}-o StrictHostKeyChecking=ask ${target.alias} true`;
+
+/** `shown`: the key's type and fingerprint. */
+export const unknownKey = (target: SshTarget, configFile: string | null, shown: string): Failure =>
+	failure(
+		'host-key',
+		`The host key of ${target.alias} is not known: ${shown}`,
+		`Compare the fingerprint, then: ${acceptByHand(target, configFile)}`,
+	);
 
 const placeOf = (key: KnownKey): string => `${key.file}${key.line === null ? '' : `:${key.line}`}`;
 

@@ -5,9 +5,10 @@ import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { type Failure, failure } from '../../domain/failure.ts';
 import { fail, ok, type Result } from '../../domain/result.ts';
+import { startAskpass } from './askpass.ts';
 import type { SshTarget } from './config.ts';
-import { explainOpenssh } from './explain.ts';
 import { readPaced } from './flow.ts';
+import { type LoginOptions, startLogin } from './login.ts';
 import { withinSessions } from './sessions.ts';
 import type { Channel, ChannelEnd, ChannelEvents, Connection } from './transport.ts';
 
@@ -18,10 +19,10 @@ const ALIVE = { intervalMs: 2000, count: 14 };
 
 /**
  * Runs the master and ends it when we are gone, whatever way: a killed console closes the pipe that this shell reads. Its
- * children get no input of ours; and no session of the host is spent on it.
+ * children get no input of ours; and no session of the host is spent on it. The folder goes with it.
  */
 const KEEPER =
-	'exec 3<&0; "$@" </dev/null 3<&- & m=$!; ( while read -r x <&3; do :; done; kill "$m" ) 2>/dev/null & k=$!; wait "$m"; c=$?; kill "$k" 2>/dev/null; exit "$c"';
+	'd=$1; shift; exec 3<&0; "$@" </dev/null 3<&- & m=$!; ( while read -r x <&3; do :; done; kill "$m" ) 2>/dev/null & k=$!; wait "$m"; c=$?; kill "$k" 2>/dev/null; rm -rf -- "$d"; exit "$c"';
 
 /** Nothing of the user's configuration that would do more than connect. */
 const ONLY_CONNECT = [
@@ -38,12 +39,15 @@ const ONLY_CONNECT = [
  * One connection by the system's own ssh: a master with its socket in a private folder, and one `ssh` for each channel over
  * it. For what ssh2 can't do; it costs a process for each channel.
  */
-export const connectOpenssh = async (target: SshTarget, configFile: string | null): Promise<Result<Connection>> => {
+export const connectOpenssh = async (target: SshTarget, options: LoginOptions): Promise<Result<Connection>> => {
+	const { configFile } = options;
 	const { execa } = await import('execa');
 	const folder = await mkdtemp(join(process.env['XDG_RUNTIME_DIR'] ?? tmpdir(), 'sparkdeck-ssh-'));
 	const socket = join(folder, 's');
 	const tidy = (): void => rmSync(folder, { recursive: true, force: true });
 	process.once('exit', tidy);
+	const login = startLogin(target, options, () => master.stdin.end());
+	const askpass = await startAskpass(folder, login.answer);
 	const alive = target.alive ?? ALIVE;
 	const common = [...(configFile === null ? [] : ['-F', configFile]), '-T', '-S', socket];
 	const asOptions = (list: readonly string[]): string[] => list.flatMap((one) => ['-o', one]);
@@ -53,13 +57,14 @@ export const connectOpenssh = async (target: SshTarget, configFile: string | nul
 			'-c',
 			KEEPER,
 			'sparkdeck',
+			folder,
 			'ssh',
 			...common,
 			'-M',
 			'-N',
 			...asOptions([
 				...ONLY_CONNECT,
-				'BatchMode=yes',
+				...(target.batch ? ['BatchMode=yes'] : []),
 				`ConnectTimeout=${Math.ceil(target.connectTimeoutMs / 1000)}`,
 				`ServerAliveInterval=${Math.ceil(alive.intervalMs / 1000)}`,
 				`ServerAliveCountMax=${alive.count}`,
@@ -67,7 +72,12 @@ export const connectOpenssh = async (target: SshTarget, configFile: string | nul
 			'--',
 			target.alias,
 		],
-		{ stdin: 'pipe', stdout: 'ignore', stderr: 'pipe', buffer: false, reject: false, env: { LC_ALL: 'C' } },
+		{
+			...{ stdin: 'pipe', stdout: 'ignore', stderr: 'pipe', buffer: false, reject: false },
+			// A session of its own: with our terminal as its own it might ask there.
+			detached: true,
+			env: { LC_ALL: 'C', ...askpass.env },
+		},
 	);
 	let said = '';
 	master.stderr.setEncoding('utf8');
@@ -78,16 +88,21 @@ export const connectOpenssh = async (target: SshTarget, configFile: string | nul
 	let given = false;
 	const lost = master.then((): Failure => {
 		process.off('exit', tidy);
+		login.end();
+		askpass.close();
 		tidy();
 		if (given) return failure('lost', `The connection to ${target.alias} was given up`, 'It is tried again by itself');
-		return explainOpenssh(said, target);
+		return login.explain(said);
 	});
 	const close = (): void => {
 		given = true;
 		master.stdin.end();
 	};
 	const ready = await isReady(socket, lost);
+	login.end();
 	if (!ready) return fail(await lost);
+	login.accepted();
+	askpass.close();
 
 	/**
 	 * A client of the master. Where the socket is gone it must fail: by itself it would silently open a connection of its own

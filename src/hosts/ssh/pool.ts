@@ -31,7 +31,7 @@ export type Pool = {
 	readonly silent: (alias: string, since: number | null) => void;
 	/** Called when a host that others are behind can be reached again. */
 	readonly onReturn: (listener: (alias: string) => void) => void;
-	/** Forgets that jumps were down, so that they are tried at once. */
+	/** Forgets what failed, so that it is tried, and asked for, at once. */
 	readonly hurry: () => void;
 	readonly vault: Vault;
 	readonly close: () => void;
@@ -52,6 +52,8 @@ const JUMP_PAUSE = 2000;
 /** How long (ms) a look beside the connection may take for each of its two steps. */
 const LOOK = 1500;
 
+const ONLY_A_PERSON: ReadonlySet<Failure['kind']> = new Set(['auth', 'host-key', 'config']);
+
 type Live = { readonly opening: Promise<Result<Opened>>; connection: Connection | null };
 
 export const createPool = ({ configFile, transports, ask }: PoolOptions): Pool => {
@@ -64,6 +66,8 @@ export const createPool = ({ configFile, transports, ask }: PoolOptions): Pool =
 	const logins = new Map<string, { running: number; waiting: (() => void)[] }>();
 	/** Learned in this run: targets that ssh2 can't speak with. */
 	const needOpenssh = new Map<string, string>();
+	/** What only a person can mend, by target: asking or trying again by itself would annoy, or lock an account. */
+	const needPerson = new Map<string, Failure>();
 	let closed = false;
 
 	const key = (target: SshTarget, lane = ''): string =>
@@ -85,9 +89,12 @@ export const createPool = ({ configFile, transports, ask }: PoolOptions): Pool =
 		const id = key(target, lane);
 		const known = live.get(id);
 		if (known) return known.opening;
+		const before = needPerson.get(key(target));
+		if (before) return Promise.resolve(fail(before));
 		const entry: Live = {
 			connection: null,
 			opening: connect(target, host, to).then((opened) => {
+				if (!opened.ok && ONLY_A_PERSON.has(opened.failure.kind)) needPerson.set(key(target), opened.failure);
 				if (!opened.ok || closed) {
 					if (live.get(id) === entry) live.delete(id);
 					if (opened.ok) opened.value.connection.close();
@@ -121,9 +128,7 @@ export const createPool = ({ configFile, transports, ask }: PoolOptions): Pool =
 		if (opened.ok) return opened;
 		const { kind, cause } = opened.failure;
 		// What a person must mend keeps its own kind, so that it is shown as what it is.
-		const why = ['auth', 'host-key', 'config'].includes(kind)
-			? { ...opened.failure, cause: `jump host: ${cause}` }
-			: jumpDown(hop, cause);
+		const why = ONLY_A_PERSON.has(kind) ? { ...opened.failure, cause: `jump host: ${cause}` } : jumpDown(hop, cause);
 		failedHops.set(id, { until: now() + JUMP_PAUSE, failure: why });
 		return fail(why);
 	};
@@ -131,11 +136,12 @@ export const createPool = ({ configFile, transports, ask }: PoolOptions): Pool =
 	const connect = async (target: SshTarget, host: string, to: (hop: string) => void): Promise<Result<Opened>> => {
 		const [credentials, known] = await Promise.all([credentialsOf(target), knownKeys(target)]);
 		const why = opensshFor(target, credentials, known);
-		const opened = why === null ? await bySsh2(target, host, to, credentials, known) : await byOpenssh(target, to, why);
+		const opened =
+			why === null ? await bySsh2(target, host, to, credentials, known) : await byOpenssh(target, host, to, why);
 		if (opened.ok || opened.failure.kind !== 'algorithms' || why !== null || transports.get(target.alias) === 'ssh2')
 			return opened;
 		needOpenssh.set(key(target), opened.failure.cause);
-		return byOpenssh(target, to, opened.failure.cause);
+		return byOpenssh(target, host, to, opened.failure.cause);
 	};
 
 	/** Why the system's own ssh has to carry it; null: ssh2 does. */
@@ -179,9 +185,14 @@ export const createPool = ({ configFile, transports, ask }: PoolOptions): Pool =
 		});
 	};
 
-	const byOpenssh = async (target: SshTarget, to: (hop: string) => void, why: string): Promise<Result<Opened>> => {
+	const byOpenssh = async (
+		target: SshTarget,
+		host: string,
+		to: (hop: string) => void,
+		why: string,
+	): Promise<Result<Opened>> => {
 		to(target.alias);
-		const opened = await connectOpenssh(target, configFile);
+		const opened = await connectOpenssh(target, { configFile, vault, ask: ask(), host });
 		return opened.ok ? ok({ connection: opened.value, target, why }) : opened;
 	};
 
@@ -227,7 +238,10 @@ export const createPool = ({ configFile, transports, ask }: PoolOptions): Pool =
 		onReturn: (listener) => {
 			listeners.push(listener);
 		},
-		hurry: () => failedHops.clear(),
+		hurry: () => {
+			failedHops.clear();
+			needPerson.clear();
+		},
 		close: () => {
 			closed = true;
 			for (const connection of all) connection.close();

@@ -4,7 +4,7 @@ import { type Failure, failure } from '../../domain/failure.ts';
 import type { Question } from '../../domain/question.ts';
 import { fail, ok, type Result } from '../../domain/result.ts';
 import type { Asker } from '../asker.ts';
-import { authenticate } from './authentication.ts';
+import { ANSWER_WITHIN, authenticate } from './authentication.ts';
 import type { SshTarget } from './config.ts';
 import type { Credentials } from './credentials.ts';
 import { explainSsh2 } from './explain.ts';
@@ -26,8 +26,6 @@ export const loadSsh2 = async (): Promise<Ssh2> => {
  * then go on, and its live session is then worth more than a new login. That it is silent is told long before.
  */
 const KEEPALIVE = { intervalMs: 2000, count: 14 };
-/** sshd gives up a login after 120 s (LoginGraceTime); a question must be answered before. */
-export const ANSWER_WITHIN = 100_000;
 
 export type ConnectOptions = {
 	readonly configFile: string | null;

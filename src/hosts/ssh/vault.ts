@@ -7,11 +7,18 @@ export type Vault = {
 	readonly keys: Map<string, ParsedKey>;
 	/** Login passwords that were accepted, by `user@host:port`. */
 	readonly passwords: Map<string, string>;
+	/** Answers that the system's ssh was given and that were right, by host and prompt. */
+	readonly answers: Map<string, string>;
 	/** sudo passwords that were accepted, by host of the configuration. */
 	readonly sudo: Map<string, string>;
 };
 
-export const createVault = (): Vault => ({ keys: new Map(), passwords: new Map(), sudo: new Map() });
+export const createVault = (): Vault => ({
+	keys: new Map(),
+	passwords: new Map(),
+	answers: new Map(),
+	sudo: new Map(),
+});
 
 export type Ssh2 = typeof import('ssh2');
 

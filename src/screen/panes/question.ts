@@ -22,7 +22,9 @@ export const questionPane = (
 		return field(prompt.text, prompt.echo ? typed : '•'.repeat([...typed].length), now && waiting, inside);
 	});
 	const end = waiting
-		? line(text('enter', 'footer.key'), ' answers   ', text('esc', 'footer.key'), ' does not answer')
+		? question.prompts.length === 0
+			? line(text('esc', 'footer.key'), ' closes it; it goes on by itself')
+			: line(text('enter', 'footer.key'), ' answers   ', text('esc', 'footer.key'), ' does not answer')
 		: line(text('Nobody waits for this any more. ', 'mark.warn'), text('esc', 'footer.key'), ' closes it');
 	// What explains gives way to what is typed into.
 	const room = Math.max(1, rows - 2 - fields.length - 4);
