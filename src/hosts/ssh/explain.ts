@@ -64,6 +64,15 @@ const refusedLogin = (target: SshTarget, credentials: Credentials, seen: Seen): 
 const askedOf = ({ refused, unanswered }: Pick<Seen, 'unanswered' | 'refused'>): string =>
 	(refused ? '; the password or answer was refused' : '') + (unanswered ? '; nobody answered what it asks' : '');
 
+/** A forward that the jump `hop` could not open, with what it said. */
+export const refusedForward = (hop: SshTarget, host: string, port: number, why: string): Failure => {
+	const refuses = /refused/i.test(why);
+	const said = why.replace(/^.*(open failed|open failure): /i, '');
+	const cause = `${host}:${port} ${refuses ? 'refuses connections from' : 'can’t be reached from'} ${hop.alias}: ${said}`;
+	const hint = `Try it by hand: ssh ${hop.alias} nc -z ${host} ${port}`;
+	return failure(refuses ? 'refused' : 'unreachable', cause, hint);
+};
+
 /** What the network said of a socket. */
 export const explainSocket = (error: (Error & { code?: string }) | null, target: SshTarget): Failure => {
 	const where = whereOf(target);

@@ -7,6 +7,7 @@ import { type Failure, failure } from '../../domain/failure.ts';
 import { fail, ok, type Result } from '../../domain/result.ts';
 import { startAskpass } from './askpass.ts';
 import type { SshTarget } from './config.ts';
+import { refusedForward } from './explain.ts';
 import { readPaced } from './flow.ts';
 import { type LoginOptions, startLogin } from './login.ts';
 import { withinSessions } from './sessions.ts';
@@ -23,6 +24,9 @@ const ALIVE = { intervalMs: 2000, count: 14 };
  */
 const KEEPER =
 	'd=$1; shift; exec 3<&0; "$@" </dev/null 3<&- & m=$!; ( while read -r x <&3; do :; done; kill "$m" ) 2>/dev/null & k=$!; wait "$m"; c=$?; kill "$k" 2>/dev/null; rm -rf -- "$d"; exit "$c"';
+
+/** How long (ms) a forward without a word may take to be refused; then it counts as open. */
+const FORWARD_GRACE = 2000;
 
 /** Nothing of the user's configuration that would do more than connect. */
 const ONLY_CONNECT = [
@@ -152,16 +156,41 @@ export const connectOpenssh = async (target: SshTarget, options: LoginOptions): 
 		transport: 'openssh',
 		open: budget.open,
 		sessionLimit: budget.limit,
-		forward: async (host, port) => {
+		forward: async (host, port, timeoutMs) => {
+			const before = said.length;
 			const child = client(['-W', host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`], []);
 			child.stderr.resume();
 			const stream: Duplex = child.duplex();
 			stream.on('error', () => {});
-			return ok(stream);
+			if (await isOpen(stream, child, Math.min(timeoutMs, FORWARD_GRACE))) return ok(stream);
+			stream.destroy();
+			// Why is told by the master, not by the client.
+			return fail(refusedForward(target, host, port, said.slice(before).trim() || 'not connected'));
 		},
 		lost,
 		close,
 	});
+};
+
+/**
+ * ssh tells an opened forward by nothing, and a refused one by its end: so it counts as open when the far side has said
+ * something, as every sshd does at once, or when it has not ended for a while.
+ */
+const isOpen = async (stream: Duplex, child: PromiseLike<unknown>, graceMs: number): Promise<boolean> => {
+	let tell: (open: boolean) => void = () => {};
+	const told = new Promise<boolean>((resolve) => {
+		tell = resolve;
+	});
+	const spoke = (): void => tell(true);
+	const timer = setTimeout(spoke, graceMs);
+	stream.once('readable', spoke);
+	void child.then(() => tell(stream.readableLength > 0));
+	const open = await told;
+	clearTimeout(timer);
+	stream.off('readable', spoke);
+	// Only then may the next reader have its data flow.
+	await new Promise((resolve) => setImmediate(resolve));
+	return open;
 };
 
 const ended = (stream: NodeJS.ReadableStream): Promise<void> =>

@@ -7,7 +7,7 @@ import type { Asker } from '../asker.ts';
 import { ANSWER_WITHIN, authenticate } from './authentication.ts';
 import type { SshTarget } from './config.ts';
 import type { Credentials } from './credentials.ts';
-import { explainSsh2 } from './explain.ts';
+import { explainSsh2, refusedForward } from './explain.ts';
 import { readPaced } from './flow.ts';
 import { judgeHostKey, type KnownKey, preferKnown, remember } from './knownHosts.ts';
 import { offered } from './reach.ts';
@@ -200,7 +200,8 @@ const openOn = (client: Client, command: string, on: ChannelEvents): Channel => 
 			if (error) return refused(error);
 			channel = opened;
 			opened.on('exit', (value: number | null | undefined) => {
-				code = value ?? null;
+				// After we gave it up, its end is our doing.
+				if (!given) code = value ?? null;
 			});
 			opened.on('error', () => {});
 			opened.on('close', finish);
@@ -242,13 +243,7 @@ const forwardOver = (
 		let late = false;
 		const refused = (why: string): void => {
 			clearTimeout(timer);
-			const refuses = /refused/i.test(why);
-			const cause = `${host}:${port} ${refuses ? 'refuses connections from' : 'can’t be reached from'} ${hop.alias}: ${why.replace('(SSH) Channel open failure: ', '')}`;
-			resolve(
-				fail(
-					failure(refuses ? 'refused' : 'unreachable', cause, `Try it by hand: ssh ${hop.alias} nc -z ${host} ${port}`),
-				),
-			);
+			resolve(fail(refusedForward(hop, host, port, why)));
 		};
 		const timer = setTimeout(() => {
 			late = true;

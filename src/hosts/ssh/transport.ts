@@ -32,7 +32,7 @@ export type OpenChannel = (command: string, on: ChannelEvents) => Channel;
 
 /**
  * One live connection to a host, whatever carries it: ssh2 in this process, or the system's own ssh. Both pass the same
- * conformance tests (test/hosts/ssh/conformance.ts).
+ * conformance tests (test/lab/conformance.test.ts).
  */
 export type Connection = {
 	readonly transport: TransportName;
